@@ -169,7 +169,7 @@ def check_agent(reference: str, agent: type[Agent]) -> None:
 def _refuse_hidden_methods(reference: str, file: Path) -> None:
     """Raise UserError for two methods of one name: Python silently keeps the last.
 
-    Decorated ones (setters, overloads) may repeat, but not those with `on` or `on_timer`.
+    Decorated ones (setters, overloads) may repeat, except with `on` or `on_timer`.
     """
     for cls in ast.walk(ast.parse(file.read_bytes())):
         if not isinstance(cls, ast.ClassDef):

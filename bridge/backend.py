@@ -6,8 +6,8 @@
 | running   | `advance(...) -> Step`                   | transmissions, each with its time; next wake-up |
 | end       | `advance(...) -> None`, `close() -> Totals` |                                            |
 
-The back-end owns the clock. It advances to the earliest instant at which something arrives, or to the wake-up, and
-reports everything of that instant in one `Step`, or in several of which all but the last have `more` set.
+The back-end owns the clock. It advances to the next arrival or the wake-up, and reports that instant in one `Step`, or
+in several, of which all but the last have `more` set.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Transmission(NamedTuple):
 
 
 def sent_before(transmission: Transmission, now: SimTime) -> ValueError:
-    """The error for a transmission before `now`, the last Step's."""
+    """Return the error for a transmission before `now`."""
     return ValueError(f"node {transmission.node} sends at {transmission.at}, which is before {now}")
 
 
@@ -93,7 +93,7 @@ class Framing(NamedTuple):
     """How the simulator's network stack frames a message."""
 
     most_bytes: int
-    """The longest message that a frame has room for."""
+    """The longest message in a frame."""
     header_bytes: int
     """Bytes that network, MAC and radio add."""
     queue: int
@@ -160,7 +160,7 @@ class Backend(Protocol):
         """
 
     def fail(self, error: BaseException) -> None:
-        """Report that `error` ends the run; called at most once, before `close`."""
+        """Report the run's fatal `error`; called at most once, before `close`."""
 
     def close(self) -> Totals:
         """End the run in any state and free everything; called once, last."""
@@ -169,7 +169,7 @@ class Backend(Protocol):
 class BackendFactory(Protocol):
     """Makes back-ends of one kind; picklable.
 
-    Optional method `beyond()` returns a `roambus.bridge.ini.lookup.Beyond`: its features beyond the embedded radio.
+    An optional `beyond()` returns features beyond the embedded radio (`roambus.bridge.ini.lookup.Beyond`).
     """
 
     @property

@@ -261,7 +261,7 @@ def _names_of_the_face() -> tuple[tuple[str, str], ...]:
 def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[ast.AST], None]) -> None:
     """Add words for the tree, the same in every Python, and its imports.
 
-    Skips empty fields, because new versions of Python add fields.
+    Skips empty fields: new versions of Python add some.
     """
     if isinstance(node, ast.Import | ast.ImportFrom):
         add_import(node)

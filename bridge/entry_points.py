@@ -30,7 +30,7 @@ def named(group: str) -> dict[str, EntryPoint]:
 
 
 def is_own(point: EntryPoint) -> bool:
-    """Whether the entry point names a module of roambus."""
+    """Return whether it names a module of roambus."""
     return point.value.startswith(f"{DISTRIBUTION}.")
 
 
@@ -40,7 +40,7 @@ def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]
 
 
 def _exists(module: str) -> bool:
-    """Whether this copy of roambus has the module."""
+    """Return whether this copy has the module."""
     paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
     return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
 

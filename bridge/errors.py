@@ -100,7 +100,7 @@ def describe_end(status: int, kills_before: int | None = None) -> str:
 
 
 def memory_kills() -> int:
-    """Return the kernel's known kills for lack of memory.
+    """Return the number of known kernel kills for lack of memory.
 
     Sums all readable counters (machine, container, own group); only growth matters.
     """

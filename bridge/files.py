@@ -1,8 +1,8 @@
 """Files: input is read within limits, and results are complete or absent.
 
-All formats take gzip, a byte order mark, any line ends, and comments. Results go to a hidden file, renamed once all
-bytes are on disk. Its name holds the process number: the next run removes it unless that process lives, or another
-machine holds its lock. In a stranger's folder, hidden links are never followed, and only regular files are replaced.
+All formats take gzip, a byte order mark, any line ends, and comments. Results go to a hidden file, renamed once on
+disk. Its name holds the process number: the next run removes it unless that process lives, or another machine holds its
+lock. Results folders can be a stranger's: hidden links are not followed, and only regular files are replaced.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import BinaryIO, Self
 from roambus.bridge.errors import UserError
 
 MOST_BYTES = 64 * 2**20
-"""A larger file is a mistake: no hand-written or generated input reaches this."""
+"""No hand-written or generated input is larger, unless by mistake."""
 
 _PIECE_BYTES = 2**20
 
@@ -82,7 +82,7 @@ def read_bounded(file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
 def check_writable(text: str) -> None:
     """Raise ValueError for a lone surrogate, impossible in a UTF-8 file.
 
-    Sources: a non-UTF-8 byte on the command line, or an escape in a text.
+    Non-UTF-8 bytes on the command line and escapes in texts make some.
     """
     if found := _SURROGATE.search(text):
         raise ValueError(

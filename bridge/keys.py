@@ -40,7 +40,7 @@ MOST_DIGITS = 18
 _TIME = re.compile(rf"\s*({NUMBER_PATTERN})\s*[a-z]+\s*")
 _UNIFORM = re.compile(r"uniform\(\s*([^,()]+?)\s*,\s*([^,()]+?)\s*\)")
 _FILTER_SEPARATOR = r";(?=(?:[^']*'[^']*')*[^']*$)"
-"""A semicolon that is in no text."""
+"""A semicolon outside texts."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -61,7 +61,7 @@ def key(  # noqa: PLR0913, PLR0917  # each is one of the things that a key is de
 
 
 def keys_of(owner: type[Any]) -> tuple[Setting, ...]:
-    """The keys that a settings class declares."""
+    """Return a settings class's keys."""
     return tuple(settings_of(owner).values())
 
 
@@ -89,7 +89,7 @@ def matched(pattern: re.Pattern[str], text: str, what: str) -> re.Match[str]:
 
 
 def integer(text: str) -> int:
-    """Reads a whole number from 0 up."""
+    """Read a whole number from 0 up."""
     if re.fullmatch(r"\d+", text) is None:
         raise ValueError(f"{text} is not a whole number such as 32")
     if len(text) > MOST_DIGITS:
@@ -98,14 +98,14 @@ def integer(text: str) -> int:
 
 
 def boolean(text: str) -> bool:
-    """Reads true or false."""
+    """Read true or false."""
     if text not in ("true", "false"):
         raise ValueError(f"{text} is neither true nor false")
     return text == "true"
 
 
 def string(text: str) -> str:
-    """Reads "text" with the escapes of C."""
+    """Read "text" with C's escapes."""
     if re.fullmatch(r'"(?:[^"\\]|\\.)*"', text) is None:
         raise ValueError(f'{text} is not a string in double quotes, such as "CC2420.txt"')
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
@@ -145,7 +145,7 @@ def check_length(time: SimTime) -> SimTime:
 
 
 def duration(text: str) -> SimTime:
-    """Reads a time with its unit: 700s, 100ms."""
+    """Read a time with unit: 700s, 100ms."""
     if (match := _TIME.fullmatch(text)) is None:
         raise ValueError(f"{text} is not a time with its unit, such as 700s or 100ms")
     time = LONGEST + 1 if float(match[1]) > LONGEST else parse_time(text)  # Python would write all its digits out
@@ -166,7 +166,7 @@ def roles(text: str) -> Role:
 
 
 def filters(text: str) -> tuple[Filter, ...]:
-    """Reads "topic = 'news' and price < 10; topic = 'weather'"."""
+    """Read "topic = 'news' and price < 10; topic = 'weather'"."""
     found = tuple(map(parse_filter, re.split(_FILTER_SEPARATOR, string(text))))
     for one in found:
         _check_travels(one)

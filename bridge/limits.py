@@ -1,8 +1,8 @@
 """All limits on input, each with its reason and the way to raise it.
 
 A value beyond a limit is refused before use, with advice. Environment variables raise most limits; some follow from
-formats. They catch typing mistakes, such as seeds 0..10^9, and foreign sweeps; they do not estimate this machine. Sizes
-of files and messages are limited where they are read.
+formats. Limits catch typing mistakes, such as seeds 0..10^9, and foreign sweeps, and do not estimate this machine.
+Sizes of files and messages are limited where they are read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Mobility: initial places of nodes, and their way-points for the whole run.
 
-Ideal links and the embedded radio share it, so a seed gives the same places whatever the agents do. Placement and each
-node's way use own generators, spawned from the run's seed. Random waypoint: Johnson and Maltz, 1996; nodes gather in
-the middle over time, unless first destinations and pauses are given for a steady-state start.
+Ideal links and the embedded radio share it: a seed gives the same places under any agents, since placement and each
+node's way have their own generators, spawned from the run's seed. Random waypoint (Johnson and Maltz, 1996): nodes
+gather in the middle over time, unless first destinations and pauses give a steady-state start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Path = Sequence[WayPoint]
 """From time 0 to the run's end or later, unless the node comes to rest."""
 
 PLACEMENT, MOBILITY, FIRST_OF_OTHERS = range(3)
-"""Generators spawned from the run's seed, by number; other uses follow the last."""
+"""Numbers of the generators spawned from the run's seed; others follow."""
 
 
 def paths_of(scenario: Scenario) -> list[Path]:
@@ -36,7 +36,7 @@ def paths_of(scenario: Scenario) -> list[Path]:
 
 
 def places_of(scenario: Scenario) -> NDArray[np.float64]:
-    """Return metres[n, 2] at time 0; draws all, so a given place moves no other node."""
+    """Return metres[n, 2] at time 0; all are drawn, so given places move no other node."""
     seed = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[PLACEMENT]
     places: NDArray[np.float64] = np.random.default_rng(seed).uniform(0, 1, (len(scenario.nodes), 2))
     places *= scenario.field_m

@@ -125,7 +125,7 @@ class BonnMotion:
         """Whether all lines so far fit three coordinates."""
 
     def take(self, position: int, line: str) -> None:
-        """Takes the line at that position; raises ValueError."""
+        """Take the line at that position; raise ValueError."""
         if self._last and position > self._last + 1:
             raise ValueError("an empty line comes before it, but each line is a node's")
         self._last = position
@@ -210,7 +210,7 @@ def check_params(path: Path, extent: Extent, lines: int) -> None:
 
 
 def _check(name: str, value: str, extent: Extent, lines: int) -> None:
-    """Refuse a field larger than the scenario's: nodes could leave it."""
+    """Refuse a field larger than the scenario's, which nodes could leave."""
     match name:
         case "nn":
             if number(value) != lines:
@@ -228,7 +228,7 @@ def _check(name: str, value: str, extent: Extent, lines: int) -> None:
 
 
 class Order(NamedTuple):
-    """From `time_s` on, the node goes to (x, y) metres at `speed_mps`."""
+    """From `time_s` the node goes to (x, y) metres at `speed_mps`."""
 
     time_s: float
     x: float
@@ -245,7 +245,7 @@ class SetDest:
         self._orders: dict[NodeId, list[Order]] = {}
 
     def take(self, _: int, line: str) -> None:
-        """Takes the next line; raises ValueError."""
+        """Take the next line; raise ValueError."""
         line = line.rstrip("; ")  # Tcl ends an order with it before a comment
         if start := _START.fullmatch(line):
             self._start(self._extent.node(start[1]), start[2], start[3])

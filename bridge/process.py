@@ -1,9 +1,9 @@
 """A process of roambus: the signals that end it, its temporary folders, and its working folder.
 
 SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`), stays whole
-(`interrupts_postponed`), or ends in order (`interrupts_noticed`). A process locks its temporary folder; a free lock
-means that it was killed, and the next command removes the folder. Matplotlib and Numba read settings from the working
-folder, possibly a stranger's, so they are imported from elsewhere.
+(`interrupts_postponed`), or ends in order (`interrupts_noticed`). Temporary folders are locked; the next command
+removes those of killed processes, whose locks are free. Matplotlib and Numba, which read settings from the working
+folder, possibly a stranger's, are imported from elsewhere.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _interrupt_once(number: int, _: FrameType | None) -> None:
 def termination_interrupts() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGTERM or SIGHUP in the block, for cleanup.
 
-    If a library swallows it, the end of the block, or of an inner one, raises again. Ignored signals stay ignored, as
-    SIGHUP under nohup.
+    If a library swallows it, the end of the block, or of an inner one, raises again. Ignored signals stay ignored
+    (nohup).
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -99,9 +99,9 @@ def interrupts_postponed() -> Iterator[None]:
 
 @contextmanager
 def interrupts_noticed() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came.
+    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came, to end in order.
 
-    Nothing is raised, so a loop can end in order. Works in the main thread only.
+    Works in the main thread only.
     """
     received: list[int] = []
     with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
@@ -127,7 +127,7 @@ BEING_MADE_S = 10.0
 """A folder with its first name for longer belongs to a killed process."""
 _NAMES = re.compile(rf"({NEW})?roambus-({'|'.join(PURPOSES)})-[a-z0-9_]{{8}}")
 _MODE = 0o700
-"""The names and the mode that `mkdtemp` gives."""
+"""`mkdtemp`'s names and mode."""
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class Recording:
 
     @property
     def lasting(self) -> int:
-        """The ns from the first row to the last."""
+        """Return the ns from first to last row."""
         return int(self.rows["at"][-1])
 
 
@@ -158,7 +158,7 @@ class RowError(ValueError):
 def read_rows(content: bytes) -> NDArray[Any]:
     """Return ROW[row] from the column names on, with node ids and `at` in ns since 1970.
 
-    Raises ValueError for wrong column names, RowError for the first wrong row.
+    Raises ValueError for wrong column names, RowError for a wrong row.
     """
     names = content.partition(b"\n")[0].decode(errors="replace").strip().split(",")
     if missing := [name for name in REQUIRED if names.count(name) != 1]:
@@ -285,7 +285,7 @@ def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any
 def at_first(choice: Choice) -> NDArray[np.int64]:
     """Return Index[link]: each link's last row up to the start, or else its first.
 
-    The later entry wins, so first rows precede all rows up to the start.
+    The later entry wins.
     """
     links = choice.links
     _, first = np.unique(links, return_index=True)

@@ -69,10 +69,7 @@ def read_temporal_model(path: Path) -> TemporalModel:
 
 
 class _Reader:
-    """Takes lines one by one and builds the model at the end.
-
-    The three heads precede the distributions, each in any order.
-    """
+    """Takes lines one by one; the three heads precede the distributions, in any order."""
 
     def __init__(self) -> None:
         self._heads: dict[str, list[float]] = {}
@@ -107,7 +104,7 @@ class _Reader:
             raise ValueError(f"{head.strip()} has a distribution already")
 
     def _place(self, numbers: list[float]) -> tuple[float, int] | None:
-        """Where the distribution that begins with these numbers belongs."""
+        """Return the place of the distribution with these first numbers."""
         if numbers == self._heads[COHERENCE]:
             return None
         if len(numbers) != 2 or numbers[0] not in self._heads[CORRELATION]:
@@ -178,10 +175,7 @@ def _read_layer(words: Sequence[str], names: dict[str, int]) -> Layer:
 
 
 def _ends(layers: Distribution) -> Iterator[bool]:
-    """Return whether each layer leads to a value.
-
-    Rounds, as many as the longest way's steps, mark layers leading to marked ones.
-    """
+    """Return whether each layer leads to a value, found backwards in rounds."""
     ending = {place for place, layer in enumerate(layers) if layer.values}
     for _ in layers:
         ending |= {place for place, layer in enumerate(layers) if ending.intersection(layer.onward)}

@@ -3,22 +3,10 @@
 An agent is a deterministic state machine without I/O: events in, actions out (`roambus.python_protocol.agent`). Nothing
 here imports a simulator, Spark or files.
 
-| module           | holds                                                           |
-|------------------|-----------------------------------------------------------------|
-| `messages/`      | typed fields, their bytes and their notation                    |
-| `vocabulary`     | nodes, roles, time, and the rows of a trace                     |
-| `filters`        | notifications, and the filters that select them                 |
-| `settings`       | declared parameters: kinds, units, bounds and meanings          |
-| `events`         | the events of an agent                                          |
-| `actions`        | the actions of an agent                                         |
-| `agent`          | processes, handlers, and the agent of a node                    |
-| `parts/`         | the link layer, the election, digests                           |
-| `brokers/`       | the parts that protocols with brokers share                     |
-| `aodv/`, `mft/`  | AODV with publish/subscribe, and MFT-PubSub                     |
-| `baselines`      | flooding, gossip, gossip with repair, and beacons               |
-| `lean/`          | MFT-PubSub without its tree                                     |
-| `opportunistic/` | epidemic routing, spray and wait, PRoPHET                       |
-| `papers/`        | the protocols of other papers                                   |
+`messages/`, `vocabulary`, `filters`, `settings`, `events`, `actions` and `agent` are the language of every protocol,
+`parts/` and `brokers/` its building blocks. `aodv/` and `mft/` are AODV with publish/subscribe and MFT-PubSub, `lean/`
+MFT-PubSub without its tree, `opportunistic/` epidemic routing, spray and wait and PRoPHET; `baselines` has flooding,
+gossip and beacons, `papers/` the protocols of other papers.
 """
 
 if __name__ != "roambus.python_protocol":

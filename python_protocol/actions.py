@@ -84,7 +84,7 @@ class Deliver:
     hops: int = 0
 
     def __init__(self, notification: Notification, hops: int = 0) -> None:
-        """Raise TypeError or ValueError for another type or an impossible number of hops."""
+        """Raise TypeError or ValueError for another type or impossible hops."""
         if type(notification) is not Notification:
             check_notification(notification)
         if type(hops) is not int or not 0 <= hops < LARGEST:
@@ -204,7 +204,7 @@ def check_notification(notification: Any) -> None:
 
 
 def check_number(what: str, number: Any) -> None:
-    """Raise TypeError or ValueError unless it is None or an integer that fits a row."""
+    """Raise TypeError or ValueError unless it is None or an integer for a row."""
     if number is None:
         return
     if not isinstance(number, int) or isinstance(number, bool):
@@ -214,7 +214,7 @@ def check_number(what: str, number: Any) -> None:
 
 
 def check_text(what: str, text: Any) -> None:
-    """Raise TypeError or ValueError unless it is None or text that fits a file."""
+    """Raise TypeError or ValueError unless it is None or text for a file."""
     if text is None:
         return
     if not isinstance(text, str):

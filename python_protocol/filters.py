@@ -162,7 +162,7 @@ class Constraint:
             raise ValueError(f"{self}: the operand is not a finite number")
 
     def matches(self, attributes: dict[str, Value]) -> bool:
-        """Return whether the attribute is there and compares as asked."""
+        """Whether the attribute is there and compares as asked."""
         value = attributes.get(self.attribute)
         if value is None:
             return False
@@ -198,7 +198,7 @@ class Filter:
         return str(names.filter(self))
 
     def matches(self, notification: Notification) -> bool:
-        """Return whether all constraints hold: f(e) of the thesis, section 2.2."""
+        """Whether all constraints hold: f(e) of the thesis, section 2.2."""
         if not self.constraints:  # no dictionary has to be made: brokers ask this for each filter and notification
             return True
         attributes = dict(notification.attributes)

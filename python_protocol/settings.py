@@ -49,7 +49,7 @@ ANY = Range()
 
 
 def plain(value: Any) -> str:
-    """Return a value as the command line writes it, truth values in small letters."""
+    """Return a value as on the command line, truth values in small letters."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -80,7 +80,7 @@ class Kind:
         return f"{value:.12g}" if isinstance(value, float) else plain(value)
 
     def takes(self, value: object) -> bool:
-        """Return whether a TOML or template value is of this kind; True is not a number."""
+        """Whether a TOML or template value is of this kind; True is no number."""
         return isinstance(value, self.types) and (bool in self.types or not isinstance(value, bool))
 
 
@@ -104,7 +104,7 @@ class Setting:
         return self.kind.convert(value)
 
     def check(self, value: Any, text: str | None = None) -> None:
-        """Raise ValueError with `text` unless the value is in range and among the choices."""
+        """Raise ValueError with `text` for a value outside range or choices."""
         if self.choices and value not in self.choices:
             problem = "is not known here"
         elif not all(map(self.within.holds, _numbers(value))):
@@ -126,7 +126,7 @@ class Setting:
         return self.unit or self.kind.unit
 
     def range_text(self) -> str:
-        """Return the range in words, such as "above 0 ms", "from 0 to 1" or "on or off"; or empty."""
+        """The range in words, such as "above 0 ms", "from 0 to 1" or "on or off"; or empty."""
         if self.choices:
             *others, last = map(plain, self.choices)
             return f"{', '.join(others)} or {last}" if others else last

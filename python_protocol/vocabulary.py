@@ -82,7 +82,7 @@ _UNITS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "s": SECOND, "
 
 
 _GREATEST_NUMBER = 10**19
-"""More nanoseconds than OMNeT++ can count; larger numbers of any unit are too many."""
+"""More nanoseconds than OMNeT++ can count: a limit for every unit."""
 
 
 _TIME = re.compile(r"\s*([-+0-9.eE]+)\s*([a-z]*)\s*")
@@ -124,37 +124,37 @@ def format_time(time: SimTime) -> str:
 # Rows of a trace
 
 PUBLISH = "publish"
-"""A publisher's application publishes: `notification_id`; `detail` lists its subscribers."""
+"""A publisher's application publishes: `notification_id`; `detail` is a list of the subscribers that want it."""
 SUBSCRIBE = "subscribe"
 """A subscriber's application subscribes: `detail` is the filter."""
 UNSUBSCRIBE = "unsubscribe"
 """A subscriber's application unsubscribes: `detail` is the filter."""
 DETACH = "detach"
-"""A client's application leaves its broker on purpose; the agent gets the event."""
+"""A client's application leaves its broker on purpose: the agent has been told."""
 ATTACH = "attach"
 """A client's application is back."""
 DELIVER = "deliver"
 """The application gets `notification_id` after `hops` radio hops."""
 SEND = "send"
-"""A packet enters the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
+"""A packet is handed to the network stack: `message_type`, `peer` (null for broadcast), `bytes` of the message."""
 RECEIVE = "receive"
-"""A packet arrives from `peer`, with its notifications (only at level full)."""
+"""A packet arrives from `peer`, with the notifications that it carries (only at level full)."""
 CRASH = "crash"
-"""The node fails: it loses state outside stable storage, and does nothing until it recovers."""
+"""The node has failed: it has lost what is not in stable storage, and does nothing until it recovers."""
 FREEZE = "freeze"
-"""The node stops: it keeps its state, and does nothing until it recovers."""
+"""The node is stopped: it keeps its state, and does nothing until it recovers."""
 RECOVER = "recover"
 """The node is up again after a crash or a freeze."""
 MOVE = "move"
-"""The node is at `detail` = "x y" (m), and goes straight to its next move row."""
+"""The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
 DIE = "die"
-"""The node's battery is empty: it neither sends nor hears any more."""
+"""The node's battery is empty: it sends and hears nothing any more."""
 ROLE = "role"
-"""Each node's roles at its start: `detail` has them, blanks between."""
+"""Written for each node at its start: `detail` is its roles, blanks between them."""
 ENERGY = "energy"
 """Written for each node at the end: `detail` is the energy used, in mJ."""
 RADIO = "radio"
-"""Written for each node at the end: `message_type` names a radio count, `detail` its value."""
+"""Written for each node at the end: `message_type` names a count of the radio's, `detail` is its value."""
 
 HOST_EVENTS = frozenset(
     {
@@ -179,11 +179,11 @@ HOST_EVENTS = frozenset(
 """The rows that only the host writes; agents write `drop` as well."""
 
 ROUTE = "route"
-"""The protocol begins to deliver a notification to the subscribers in `detail`, blanks between."""
+"""The protocol begins to deliver a notification to the subscribers listed in `detail`, blanks between them."""
 DROP = "drop"
-"""A packet or notification is given up; `detail` says why."""
+"""A packet or notification is given up, and `detail` says why."""
 MIGRATE = "migrate"
-"""The node has another parent `peer`, or none any more."""
+"""The node has another parent, which is `peer`, or it has none any more."""
 STORE = "store"
 """A broker stores a notification for subscriber `peer`."""
 REPLAY = "replay"

@@ -1,7 +1,7 @@
 """The one name that an author of agents or a reader of results imports; `roambus --help` has the commands.
 
-An agent is written with `Agent` and `on`, events, messages and their field types, parameters, and units of time
-(docs/reference/agents.md). `results` reads results and returns DataFrames (docs/guide/compare.md):
+Agents are written with `Agent` and `on` (docs/reference/agents.md). `results` returns DataFrames
+(docs/guide/compare.md):
 
     import roambus
 
@@ -9,13 +9,12 @@ An agent is written with `Agent` and `on`, events, messages and their field type
     results.points("messages_per_node", against="speed", where={"config": "C16"})
     results.paired("messages_per_node", "mft", "aodv", against="speed")
 
-Your own metric is a function of a `Run` under `metric` (docs/reference/metrics.md). `run` and `sweep` make runs and
-take an agent by its name, its file or its class:
+Your own metric is a function of a `Run` under `metric` (docs/reference/metrics.md). `run` and `sweep` take an agent by
+name, file or class:
 
     results = roambus.sweep("field", agents=["flooding", MyAgent], settings={"nodes": [10, 20]}, seeds=3)
 
-Importing pandas and SciPy takes more than a second. So the names for running agents and reading results are imported
-on first use, and an agent's `import roambus` imports only the parts of agents.
+Importing pandas and SciPy takes more than a second. So the names for runs and results are imported on first use.
 """
 
 from __future__ import annotations

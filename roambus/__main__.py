@@ -1,7 +1,7 @@
 """`python -m roambus` runs the command `roambus` where the scripts' folder is not on the PATH.
 
 With `-m` Python looks for modules in the working folder first. That folder can hold untrusted results, so it is dropped
-before any other import, as for the command `roambus`.
+before any other import.
 """
 
 import sys

@@ -31,14 +31,14 @@ MODULES = {
     **dict.fromkeys(("new", "trace"), "protocols"),
     **dict.fromkeys(("docs", "doctor", "list", "show"), "inventory"),
 }
-"""The core's command modules in `roambus.commands`; extensions bring theirs by entry points."""
+"""The core's modules in `roambus.commands`; extensions use entry points."""
 
 FUNCTIONS = {"list": "list_things"}
 """The commands whose functions cannot have their name."""
 
 NEEDS_LITTLE = {"docs", "list"}
 LEAST_MEMORY = 300_000 << 10
-"""Address space in bytes in which the smallest run ends well; 10,000 KiB less is too little."""
+"""Bytes of address space in which the smallest run ends well; 10,000 KiB less fails."""
 
 
 def main() -> None:
@@ -109,7 +109,7 @@ def _expected(error: Exception) -> tuple[str, int] | None:
 
 
 def _is_interrupted(error: BaseException) -> bool:
-    """Return whether Ctrl-C caused it: during an import Python and libraries raise other errors."""
+    """Return whether Ctrl-C caused it: during an import other errors are raised."""
     cause = error.__cause__ or error.__context__
     return isinstance(error, KeyboardInterrupt) or (cause is not None and _is_interrupted(cause))
 
@@ -121,7 +121,7 @@ def _lacks_memory(error: Exception) -> bool:
 
 
 _REFUSED = ("failed to map segment", "cannot allocate memory", "without setting an exception", "without exception set")
-"""Messages of the system's loader, and of Python when C code ran out of memory without saying so."""
+"""Messages of the loader, and of Python after silent memory failures in C code."""
 
 
 def _reason(error: BaseException) -> str:

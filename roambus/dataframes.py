@@ -54,7 +54,7 @@ def _found(folder: str | PathLike[str]) -> Path:
 
 
 class Results:
-    """One sweep's measurements; an axis has numbers if all its values can be."""
+    """One sweep's measurements, with numeric axes where possible."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._folder, self._measured = loaded.folder, loaded.measured
@@ -81,7 +81,7 @@ class Results:
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """Return a row for each metric with title, unit and meaning; the study's own come last."""
+        """Return each metric's title, unit and meaning; the study's own come last."""
         known = self._measured.metrics
         columns = {
             "title": [metric.axis_title for metric in known],
@@ -92,7 +92,7 @@ class Results:
 
     @property
     def runs(self) -> pd.DataFrame:
-        """Return a row for each run: agent, axes, seed, metrics, and `sent_TYPE`, packets of each type."""
+        """Return each run's agent, axes, seed, metrics, and `sent_TYPE`, packets of each type."""
         return _with_numbers(self._measured.runs, self._measured.axes)
 
     def points(self, metric: str, against: str | None = None, where: Where | None = None) -> pd.DataFrame:
@@ -135,7 +135,7 @@ def _texts(where: Where) -> dict[str, list[str]]:
 
 
 def listed(values: Values) -> list[Scalar]:
-    """Return an axis' values as a list, also a single one."""
+    """Return an axis' value or values as a list."""
     return [values] if isinstance(values, Scalar | np.generic) else list(values)
 
 
@@ -146,7 +146,7 @@ def _table(table: pd.DataFrame, measured: Measurements, against: str | None) -> 
 
 
 def _with_numbers(table: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
-    """Return a copy whose axes hold numbers where all values can be."""
+    """Return a copy with numeric axes where possible."""
     return table.assign(**{axis: _typed(table[axis]) for axis in axes})
 
 

@@ -81,17 +81,17 @@ class Finding:
 
 
 def ok(found: str) -> Result:
-    """Report that the thing is there and works."""
+    """Report a thing that works."""
     return Result(Status.OK, found)
 
 
 def missing(found: str, advice: str) -> Result:
-    """Report that the thing is not there."""
+    """Report a missing thing."""
     return Result(Status.MISSING, found, advice)
 
 
 def broken(found: str, advice: str) -> Result:
-    """Report that the thing is there and does not work."""
+    """Report a thing that is there but does not work."""
     return Result(Status.BROKEN, found, advice)
 
 
@@ -104,7 +104,7 @@ class Check(NamedTuple):
 
 
 def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> list[Finding]:
-    """Return the checks' findings; call `tell` with each subject before its check."""
+    """Return the checks' findings; call `tell` with each subject first."""
     found = []
     for one in checks:
         tell(one.what)
@@ -113,7 +113,7 @@ def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> lis
 
 
 def look(what: str, check: Callable[[], Result], repair: str) -> Finding:
-    """Return a check's finding; any exception is one, too, with `repair` as advice."""
+    """Return a check's finding, also for an exception, with `repair` as advice."""
     try:
         return Finding(what, check())
     except Exception as error:  # anything can be broken, and the rest is still worth looking at
@@ -133,7 +133,7 @@ BUILD, BUILD_ADAPTER = "run roambus doctor --build castalia", "run roambus docto
 
 
 def check_omnetpp() -> Result:
-    """Check OMNeT++'s folder, its version, and whether it was built."""
+    """Check OMNeT++'s folder, version and build."""
     if not (root := os.environ.get(OMNETPP_ROOT)):
         return missing(f"{OMNETPP_ROOT} is not set", f"set it to the folder of a built OMNeT++ {RELEASES}")
     if not (release := release_in(Path(root))):
@@ -146,7 +146,7 @@ def check_omnetpp() -> Result:
 
 
 def check_castalia() -> Result:
-    """Check its folder, and whether it starts with this OMNeT++."""
+    """Check its folder and its start with this OMNeT++."""
     if not (root := os.environ.get(CASTALIA_ROOT)):
         advice = f"set it to the folder of a Castalia built with OMNeT++ {RELEASES}"
         return missing(f"{CASTALIA_ROOT} is not set", advice)
@@ -190,7 +190,7 @@ def _for_newer() -> str:
 
 
 def check_library() -> Result:
-    """Check that it is built from our wire.proto and finds its libraries."""
+    """Check its build from our wire.proto, and its libraries."""
     modules = find_modules()
     library = modules.library
     if not (modules.sources / "Makefile").is_file():
@@ -215,7 +215,7 @@ def check_ns3() -> Result:
 
 
 def check_adapter() -> Result:
-    """Check that it is built for this ns-3 from our wire.proto and finds its libraries."""
+    """Check its build for this ns-3 from our wire.proto, and its libraries."""
     from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
 
     program = find_modules().build / PROGRAM
@@ -228,7 +228,7 @@ def check_adapter() -> Result:
 
 
 def _check_built(file: Path, build: str) -> Result:
-    """Check that a file was made from our wire.proto and finds its libraries."""
+    """Check a file's build from our wire.proto, and its libraries."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
 
     # The hash is compiled in as a text. To start the library and ask would need a simulator, which may be missing.
@@ -267,7 +267,7 @@ def check_protobuf() -> Result:
 
 
 def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run it with this OMNeT++'s library path, unless another environment is given."""
+    """Run it, by default with this OMNeT++'s library path."""
     return subprocess.run(  # noqa: S603  # the user's own programs, without a shell
         command,
         env=environment or environment_with(Path(os.environ.get(OMNETPP_ROOT, ""))),
@@ -299,10 +299,10 @@ BUILDING = (
     Check("libzmq for C++", lambda: check_package("libzmq", "libzmq3-dev"), f"{ON_DEBIAN} libzmq3-dev pkg-config"),
     Check("protobuf for C++", check_protobuf, f"{ON_DEBIAN} libprotobuf-dev protobuf-compiler pkg-config"),
 )
-"""Tools to build the modules and the adapter: make, compiler, wire libraries."""
+"""Build tools: make, compiler, wire libraries."""
 
 BACKENDS = ("radio", "castalia", "ns3")
-"""Back-ends with further needs; ideal links need only those of every run."""
+"""Back-ends with needs beyond those of every run."""
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
@@ -331,7 +331,7 @@ class Diagnosis:
 
 
 def examine(tell: Callable[[str], object] = str) -> Diagnosis:
-    """Run all checks, announcing each; never raise, even if things are broken."""
+    """Run all checks, announcing each; never raise."""
     packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]

@@ -49,7 +49,7 @@ class FinishedRun:
         return rows
 
     def results(self) -> Results:
-        """Return all runs' metrics in the results folder; Spark computes missing ones."""
+        """Return all runs' metrics in the folder; Spark computes missing ones."""
         return results(self.results_folder)
 
 
@@ -124,7 +124,7 @@ def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Ma
 
 
 def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> Choice:
-    """Return the choice as command options: a setting with a dot is a parameter's."""
+    """Return command options: a setting with a dot is a parameter's."""
     words = None if agents is None else [_words(agent, out) for agent in agents]
     texts = {name: f"{name}={','.join(map(plain, listed(values)))}" for name, values in (settings or {}).items()}
     variables = [text for name, text in texts.items() if "." not in name]

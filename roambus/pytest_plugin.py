@@ -5,13 +5,12 @@
         point.at_least("delivery_rate_all", 0.9)
         point.no_worse_than(roambus_point("field", "flooding", settings={"nodes": 8}), "messages_per_node", by="10%")
 
-A point is a template with its settings, and an agent. Its test makes runs with the seeds 0, 1, 2, ... and looks at 5,
-8, 12, 18, ... seeds until it passes or fails; undecided at the last seed, it fails and says so. At a confidence of 95 %
-at most about 5 of 100 outcomes are wrong, however many looks (`roambus.experiments.precision`). The
-number of seeds depends on their values alone, so each repetition has the same outcome.
+A test makes runs with the seeds 0, 1, 2, ... and looks at 5, 8, 12, 18, ... of them until it passes or fails;
+undecided at the last seed, it fails and says so. At a confidence of 95 % it passes or fails wrongly in at most about 5
+of 100 cases (`roambus.experiments.precision`). Its looks depend on the values alone, so its outcome is repeatable.
 
-Runs are kept in pytest's cache by all that they depend on, agent code included. pytest imports this module at every
-start, in any project, so roambus is imported only when a fixture is used.
+pytest's cache keeps runs by all that they depend on, agent code included. pytest imports this module at every start, so
+roambus is imported only when a fixture is used.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A test's evidence: the mean with its 95 % interval, and each seed's value, if any."""
+    """A test's mean, 95 % interval, and values by seed."""
 
     mean: float
     interval: Interval
@@ -121,14 +120,14 @@ class Point:
         return f"{agent} on {self.template}{settings}"
 
     def at_least(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
-        """Assert that a metric's mean over all possible seeds is at least the bound."""
+        """Assert that a metric's mean over all seeds is at least the bound."""
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
 
         return self._bounded(metric, "at least", Side.ABOVE, bound, confidence)
 
     def at_most(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
-        """Assert that a metric's mean is at most the bound."""
+        """Assert that a metric's mean over all seeds is at most the bound."""
         __tracebackhide__ = True
         from roambus.experiments.claims import Side
 
@@ -175,7 +174,7 @@ class Point:
         return self._decided(what, worse, Bound(Side.BELOW), confidence, about="worse than allowed by ")
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
-        """Make the runs; return the metric of each of the first seeds that has one. Raise RoambusError."""
+        """Make runs; return the metric of each seed that has one. Raise RoambusError."""
         from roambus.bridge.runs.layout import TRACE_FILE
         from roambus.spark.metrics.run import Run
 

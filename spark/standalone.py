@@ -4,9 +4,8 @@ python -m roambus.spark.standalone master [--host ADDRESS]
 python -m roambus.spark.standalone worker spark://HOST:PORT [--cores N]
 python -m roambus.spark.standalone connect [--host ADDRESS]
 
-The process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR.
-A port that is taken is an error here. Spark would go on to the next one, and workers would join the program that
-listens at the first.
+The process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR. A
+taken port is an error: on Spark's next one workers would join the program at the first.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ def _become(main_class: str, options: Sequence[str], address: str, work: Path) -
 
 
 def main() -> None:
-    """Runs the command line; a user's mistake gets one message."""
+    """Run the command line; a user's mistake gets one message."""
     try:
         commands()
     except UserError as error:

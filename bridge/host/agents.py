@@ -75,7 +75,7 @@ def parameters_of(scenario: Scenario, agent_class: type[Agent]) -> tuple[Any, di
 
 
 def handler_of(agent: Agent) -> Handle:
-    """The host's callback for each event: `handle`, with a check of the answer if the agent overrides it."""
+    """The host's callback for events: `handle`, with a check of an overriding agent's answer."""
     if type(agent).handle is Agent.handle:
         return agent.handle  # it cannot answer with anything but actions
 
@@ -99,7 +99,7 @@ def wrap(agent: Agent, wrappers: Iterable[Wrapper]) -> Handle:
 
 
 def check_receipts(codec: CodecCheck) -> Wrapper:
-    """Compare each frame's message with its bytes after handling, so that no receiver changes it."""
+    """Compare messages with their bytes after handling: no receiver may change one."""
 
     def wrapper(_: Agent, handle: Handle) -> Handle:
         def handle_and_compare(event: Event, now: SimTime) -> Iterable[Action]:
@@ -127,7 +127,7 @@ def describe_failure(
     """Return the error to raise for an agent's exception, with place and event in one line.
 
     `actions` is the agent's answer. An interruption by a signal stays one and names the handler. All else, SystemExit
-    included, becomes AgentError: an agent ends only its run.
+    included, becomes AgentError.
     """
     place = place_of(error, agent, event, actions)
     what = "what it had delayed" if event is None else event
@@ -181,7 +181,7 @@ def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
 def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
     """Return whether a file's lines can be to blame for an agent's error.
 
-    For our agents that is python_protocol without the code that drives them; for a user's agent only the user's files.
+    For our agents: python_protocol without their machinery; for a user's agent only the user's files.
     """
     is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
 

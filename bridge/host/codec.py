@@ -44,9 +44,9 @@ class CodecCheck:
         self._kept: deque[tuple[Message, bytes]] = deque()
 
     def compared_size(self, message: Message) -> int:
-        """The size of a message that is due for comparison; raises CodecError, ValueError.
+        """The size of a message due for comparison; raises CodecError, ValueError.
 
-        Sampling counts instead of drawing: a run must not depend on a host generator, and mistakes must repeat.
+        Counting, not a host generator, selects it, so that mistakes repeat.
         """
         data, kind = message.encode(), type(message)
         number = self._numbers.get(kind, 0)

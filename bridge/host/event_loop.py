@@ -79,8 +79,8 @@ class Host:
     ) -> None:
         """Make the agents; raises UserError for unknown parameters.
 
-        With `check`, all messages are compared with their bytes, and no receiver may change one. `wrappers` enclose
-        each handler, the first innermost. `chance` makes a node's generator.
+        With `check`, all messages are compared with their bytes, and no receiver may change one. The first of the
+        `wrappers` is innermost. `chance` makes a node's generator.
         """
         self._scenario = scenario
         self._backend = backend
@@ -155,7 +155,7 @@ class Host:
                 self._executor.unpublished.add(str(event.notification.id))
 
     def _due_or_fault(self) -> SimTime | None:
-        """The next event or fault: the back-end must not run past a fault, which changes the handling."""
+        """The next event or fault, past which the back-end must not run."""
         due, fault = self._queue.next_time(), self._faults.next_time()
         return fault if due is None or (fault is not None and fault < due) else due
 
@@ -247,7 +247,7 @@ class Host:
         self._call_agent(node, event)
 
     def _call_agent(self, node: NodeId, event: Event) -> None:
-        """Have the agent handle the event and carry out its answer; raises the described failure."""
+        """Let the agent handle the event, and carry out its answer."""
         now, executing, actions = self._queue.now, self._executor.executing, None
         try:
             actions = self._handlers[node](event, now)
@@ -259,10 +259,7 @@ class Host:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the cyclic garbage collector: a run makes millions of objects, hardly any in a cycle.
-
-    Reference counts still free all others.
-    """
+    """Pause the cyclic garbage collector: hardly any of a run's millions of objects are in cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -317,8 +314,8 @@ class ActionExecutor:
             Deliver: self._noted(self._deliver),
             Note: self._noted(self._note),
         }
-        """The function for each action class; it raises TypeError, ValueError. Looked up by exact class: a subclass
-        could add meaning that is unknown here."""
+        """The function for each exact action class; it raises TypeError, ValueError. A subclass could add unknown
+        meaning."""
 
     def send(self, node: NodeId, action: Send) -> None:
         """Pass a message to the back-end; raises TypeError, ValueError for an invalid one."""

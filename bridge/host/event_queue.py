@@ -1,9 +1,9 @@
 """The event queue of a run, the plan of its commands, and the fault injector.
 
-Events of one instant are ordered by node, then by scheduling. A replaced or cancelled timer stays in the heap, marked
-by its number: skipping it is faster than finding it. Commands are planned before the run, equally for every protocol;
-each `Publish` names the interested nodes. Commands wait for boot. A crashed node publishes nothing and loses its
-timers; its other commands wait for recovery.
+Events of one instant are ordered by node, then by scheduling. Replaced or cancelled timers stay in the heap, marked by
+number: skipping is faster than finding them. Commands are planned before the run, equally for every protocol; each
+`Publish` names the interested nodes. Commands wait for boot. A crashed node publishes nothing and loses its timers;
+other commands wait for recovery.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class _Planned(NamedTuple):
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
     """Every command executed before the time limit, with its due time and node.
 
-    Due and execution time differ for a frozen node: its command falls due and waits on the event queue.
+    A frozen node's command falls due, and waits on the event queue.
     """
     down = outages(scenario.faults)
     booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
@@ -149,7 +149,7 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
 def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterator[TimedEvent]:
     """The plan of one node, whose host started at `since`: later than the run after a death.
 
-    A restarted agent knows nothing and gets all again, at once, but publishes nothing twice.
+    A restarted agent gets all again but publishes nothing twice.
     """
     for due, whose, event in plan:
         if whose == node and (due >= since or not isinstance(event, Publish)):
@@ -252,8 +252,8 @@ EVENT_OF_FAULT: dict[FaultKind, Event] = {
     FaultKind.FREEZE: Stopped(),
     FaultKind.RECOVER: Recovered(),
 }
-"""The agent's event for each fault: before its links lose frames, and first at the instant. Then come deliveries,
-losses and due events: tree places, commands, timers."""
+"""The agent's event for each fault, first at its instant. Then come deliveries, losses and due events: tree places,
+commands, timers."""
 
 Handle = Callable[[NodeId, Event], None]
 
@@ -261,7 +261,7 @@ Handle = Callable[[NodeId, Event], None]
 class FaultInjector:
     """Coming faults and nodes that are down; `call` runs the agent's handler, `handle` the host's.
 
-    The event loop skips it for runs without faults.
+    Unused in runs without faults.
     """
 
     def __init__(
@@ -313,7 +313,7 @@ class FaultInjector:
             self.waiting[node].append((self._queue.next_number(), failed))
 
     def _fail(self, node: NodeId, *, crashed: bool) -> None:
-        """Call the agent first, so that it can forget what a crash loses; a node that is down sends nothing."""
+        """Call the agent, which can no longer send, before a crash loses its state."""
         self.down.add(node)
         self._call(node, EVENT_OF_FAULT[FaultKind.CRASH if crashed else FaultKind.FREEZE])
         if crashed:

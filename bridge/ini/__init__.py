@@ -1,7 +1,7 @@
 """Reads rendered OMNeT++ ini files into `roambus.bridge.scenario.definition.Scenario`.
 
-`syntax` splits a file into entries; `lookup` knows the keys and finds their values. `reader` assembles the scenario and
-reads its workload; `radio` reads radio and MAC, `network` nodes and links.
+`syntax` splits a file into entries, `lookup` finds their values. `reader` assembles the scenario and its workload from
+`radio` and `network`.
 """
 
 from roambus.bridge.ini.lookup import Anything

@@ -58,8 +58,7 @@ IGNORED_OPTIONS = frozenset((
     "output-vector-file-append", "output-vector-precision", "print-undisposed", "record-eventlog",
     "replication-label", "result-dir", "user-interface", "warnings",
 ))  # fmt: skip
-"""OMNeT++ options that affect only reporting. Others are refused: an unknown one could change Castalia's run, and the
-two back-ends would run different scenarios."""
+"""OMNeT++ options that affect only reporting. Others are refused: they could make Castalia's run another scenario."""
 
 IGNORED_OBJECT_OPTIONS = frozenset((
     "bin-recording", "cmdenv-log-level", "module-eventlog-recording", "param-record-as-scalar",
@@ -139,9 +138,8 @@ class Anything:
 class Lookup:
     """Typed values of an ini's keys, with Castalia's defaults; methods raise UserError.
 
-    Files named in the ini lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond`
-    knows it, unless the host needs it. The settings then hold it, or the default if they cannot; that back-end does not
-    look there.
+    The ini's files lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond` knows it,
+    unless the host needs it; the settings then hold it, or the default if they cannot.
     """
 
     def __init__(
@@ -155,10 +153,7 @@ class Lookup:
         self._values: dict[tuple[str, str], Any] = {}
 
     def value(self, key: Setting, node: NodeId | None = None) -> Any:
-        """The value of a key, of `node`, or the one that all nodes share.
-
-        Equality over nodes is checked here, since only calls without a node need it.
-        """
+        """The value of a key, of `node`, or the one that all nodes share, which is checked."""
         if EVERY_NODE not in key.name:
             return self._value(key, key.name)
         if node is not None:
@@ -172,7 +167,7 @@ class Lookup:
     def build(self, settings: type[S], node: NodeId | None = None, **given: Any) -> S:
         """Build a settings class from `given` fields and, for the others, its declared keys.
 
-        `given` fields have no key or come from a file; they are not checked here.
+        `given` fields are not checked here.
         """
         keys = settings_of(settings).items()
         return settings(**given, **{name: self.value(key, node) for name, key in keys if name not in given})
@@ -215,7 +210,7 @@ class Lookup:
     def check(self) -> None:
         """Raise UserError for an unknown key, then for a wrong or unsupported value.
 
-        Keys come first: a misspelt key leaves another unset, which would be the message.
+        Keys come first: a misspelt key leaves another unset.
         """
         known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
         paths = [path for _, path in known]
@@ -337,7 +332,7 @@ def _unlimited(key: Setting, text: str) -> Any:
 
 
 def _raise_all(checks: Iterable[Callable[[], object]]) -> None:
-    """Make all checks, and raise one UserError with a line for each different mistake."""
+    """Make all checks; raise one UserError, a line for each different mistake."""
     mistakes: dict[str, None] = {}
     for check in checks:
         try:

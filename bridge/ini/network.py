@@ -1,8 +1,8 @@
 """The nodes of a scenario, their movement, and the graph: links and nodes that are up.
 
 SN.deployment gives start places: "uniform", "center", "5x5", or "[0]->center;[1..9]->3x3"; a node's first part counts.
-Other nodes start at their own coordinates or their movement file's. Moving nodes require `onlyStaticNodes = false`, or
-the ini is refused: the channel would draw path loss for node pairs instead of places.
+Others start at their own coordinates or their movement file's. Moving nodes require `onlyStaticNodes = false`: the
+channel would draw path loss for node pairs instead of places.
 """
 
 from __future__ import annotations

@@ -134,8 +134,8 @@ _Way = tuple[int, int]
 def read_losses(path: Path, what: str, places: int) -> GivenLosses:
     """Read Castalia's `pathLossMapFile` format; raises UserError naming file and line, or OSError.
 
-    A line is SOURCE>TARGET:DB,TARGET:DB,... and # begins a comment. Repeated ways and unknown places are refused;
-    Castalia takes the last, and ignores the others. `what` names the places.
+    A line is SOURCE>TARGET:DB,TARGET:DB,... and # begins a comment. Unlike in Castalia, repeated ways and unknown
+    places are refused. `what` names the places.
     """
     found: dict[_Way, float] = {}
     lines: dict[_Way, int] = {}

@@ -83,8 +83,7 @@ class Entry:
 class Ini:
     """The entries of a file, in its order.
 
-    Thousands of nodes have twenty keys each and matching is slow, so entries are indexed by their key's last name,
-    seldom a wildcard.
+    Matching thousands of nodes' keys is slow, so entries are indexed by their key's last name, seldom a wildcard.
     """
 
     path: Path

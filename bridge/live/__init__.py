@@ -1,10 +1,6 @@
 """Live runs: agents on real sockets, in real time, a process for each node.
 
-- `frames`: datagrams and their checks.
-- `links`: frames that would have arrived on the air.
-- `air`: a node's back-end, on a wall clock.
-- `journal`: a node's rows, which outlive its process.
-- `node`: a node's process.
-- `conductor`: runs all nodes and collects one trace.
-- `local` and `machines`: the nodes' places.
+`conductor` runs all nodes (`node`), whose places are in `local` or `machines`, and collects one trace from their files
+(`journal`). `air` is a node's back-end, on a wall clock; `frames` checks datagrams, and `links` selects those that
+would have arrived on the air.
 """

@@ -1,8 +1,7 @@
 """The back-end of a live node: a wall clock drives it, and its frames are datagrams.
 
-It waits for the host's next event or for a frame. A live run differs from a simulation: timers fire late (`lateness`
-counts by how much); RSSI and LQI are NaN; and `SendFailed` means only a datagram that the system refuses or the node's
-rate limit. Other losses are never reported.
+Unlike in a simulation, timers fire late (`lateness` counts by how much), RSSI and LQI are NaN, and `SendFailed` means
+only a datagram that the system refuses or the node's rate limit; other losses are never reported.
 
 A receiver decodes only frames that its links let through, and holds them until the link's arrival time. `poll` waits in
 milliseconds; the last one before a timer is slept.
@@ -32,7 +31,7 @@ Address = tuple[str, int] | tuple[str, int, int, int]
 """An IPv4 or IPv6 socket address."""
 
 BURST = 64
-"""Datagrams read before the host handles them, so that a flood cannot delay timers."""
+"""Datagrams read in a row, so that a flood cannot delay timers."""
 MOST_FRAMES_A_SECOND = 2000
 """The rate limit of a node; the fastest agents here send some fifty."""
 LONGEST_WAIT_S = 0.25
@@ -103,7 +102,7 @@ class Air:
         attend: Attend,
         written: Callable[[], None] = lambda: None,
     ) -> None:
-        """The run starts at `start_ns` of the monotonic clock; `written` is called before frames leave."""
+        """The run starts at `start_ns` (monotonic); `written` is called before frames leave."""
         self._scenario, self._decode = scenario, agent.messages.decode
         self._own, self._incarnation, self._start_ns = own, incarnation, start_ns
         self._gate = Gate(seal, own.node, len(scenario.nodes), own.since)
@@ -135,7 +134,7 @@ class Air:
         return time.monotonic_ns() - self._start_ns
 
     def open(self) -> Hello:
-        """Boot all nodes at 0, as over ideal links; a restarted node boots at its own time."""
+        """Boot at 0, as over ideal links; a restarted node boots now."""
         nodes = [NodeInfo(0)] * len(self._scenario.nodes)
         limit, delay = self._scenario.time_limit, self._scenario.processing_delay
         return Hello("UDP", nodes, limit, delay, own=self._own)
@@ -166,7 +165,7 @@ class Air:
         """Do nothing: the conductor informs the others."""
 
     def close(self) -> Totals:
-        """Close the sockets; the radio statistics are empty, and the node reports its counts."""
+        """Close the sockets; radio statistics are empty."""
         self.counts.update(self._gate.dropped)
         self._sockets.close()
         return Totals()
@@ -202,10 +201,7 @@ class Air:
                     self._take(frame)
 
     def _take(self, frame: Frame) -> None:
-        """Queue the frame if the link brings it here.
-
-        A fast sender clock cannot delay it: a received frame was sent.
-        """
+        """Queue the frame if the link brings it, without delay by a fast sender clock."""
         sent = min(frame.sent, max(self.now(), 0))
         arrives = self._links.arrival(frame.node, sent, len(frame.payload))
         if arrives is None:
@@ -240,9 +236,9 @@ class Air:
                 self._failures.append(Failure(self._own.node, destination, message, reason))
 
     def _send(self, transmission: Transmission, now: SimTime) -> str | None:
-        """Send the frame; return why some or all receivers were refused.
+        """Send the frame; return why receivers were refused.
 
-        A partly sent broadcast has failed: the agent's retry reaches all, and duplicates are usual on a radio.
+        A partly sent broadcast has failed: a retry reaches all, and duplicates are usual on a radio.
         """
         payload, destination = transmission.message.encode(), transmission.destination
         if len(payload) > LONGEST_PAYLOAD:
@@ -264,7 +260,7 @@ class Air:
         return reason
 
     def _is_allowed(self, now: SimTime) -> bool:
-        """Whether the node is within its rate; a second's frames may leave at once."""
+        """Whether the rate allows it; a second's frames may leave at once."""
         gained = (now - self._allowed_at) * MOST_FRAMES_A_SECOND / SECOND
         self._allowance, self._allowed_at = min(MOST_FRAMES_A_SECOND, self._allowance + gained), now
         if self._allowance < 1:
@@ -274,7 +270,7 @@ class Air:
 
 
 def late_by(lateness: Counter[int], share: float) -> SimTime:
-    """The lateness that this share of the wake-ups did not exceed; 0 without any."""
+    """The lateness quantile of this share; 0 without wake-ups."""
     left = share * sum(lateness.values())
     for step, number in sorted(lateness.items()):
         left -= number

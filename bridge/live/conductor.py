@@ -2,8 +2,8 @@
 
 A node whose code differs refuses the run. Clocks are compared before the start and after the end to find their drift;
 rows have their own node's times. A dead process is a crash, its successor a recovery with a new incarnation and no
-stable storage. The conductor adds places, faults, clocks and counts. A node's error ends the run with a simulation's
-exit code; so does an unreachable node at the start or end, which in between counts as crashed.
+stable storage. A node's error ends the run with a simulation's exit code; so does an unreachable node at the start or
+end, which in between counts as crashed.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from roambus.python_protocol.vocabulary import (
 )
 
 PREPARE_S = 60.0
-"""Time to prepare a run: a node imports the agent and computes all movement."""
+"""Time to import the agent and compute all movement."""
 SILENT_S = 2.0
-"""A node on another machine that is silent for so long counts as dead until it answers."""
+"""Silence after which a remote node counts as dead, until it answers."""
 LEAD_S = 0.5
-"""Time from the last message to the start, in which all nodes must hear of it."""
+"""Time before the start for all nodes to hear of it."""
 LOOK_MS = 20
 """The longest time until a death on this machine is noticed."""
 OVERDUE: SimTime = 30 * SECOND
-"""Time after the end of the run by which every node must have ended."""
+"""Time after the end by which every node must have ended."""
 MOST_JOURNAL_BYTES = 2**32
 """The bound of a journal, as of a trace."""
 MOST_DRIFT = 20 * MILLISECOND
@@ -70,7 +70,7 @@ senders is arbitrary."""
 
 
 class Processes(Protocol):
-    """Starts and ends the processes of nodes on this machine; `Nowhere` is for other machines."""
+    """Controls nodes' processes on this machine; `Nowhere` is for others."""
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
         """The nodes whose processes have ended since the last call, with their status."""
@@ -112,7 +112,7 @@ class Conductor:
         self._faults: list[tuple[SimTime, NodeId, str]] = []
         """Faults of nodes, by row names."""
         self._told: tuple[dict[str, Any], list[bytes]] = {}, []
-        """The description of the run for nodes, also restarted ones: fields and file contents."""
+        """The run's description for nodes, also restarted ones: fields and files."""
 
     def conduct(
         self, plan: RunPlan, scenario: Scenario, agent: type[Agent], links: str, advance: Callable[[], None]
@@ -149,7 +149,7 @@ class Conductor:
         self._peers.compare_clocks(peers)
 
     def _start(self, peers: Sequence[Peer]) -> None:
-        """Send each node the start by its own clock; for a restarted node it has passed."""
+        """Send each node the start by its own clock; for restarted nodes it has passed."""
         common = {"run": self._run, "key": self._key, "addresses": self._ensemble.addresses}
         own = {
             peer.node: {**common, "start_ns": self._start_ns + peer.clock.offset, "incarnation": peer.incarnation}
@@ -188,11 +188,11 @@ class Conductor:
                 advance()
 
     def _are_over(self, time_limit: SimTime) -> bool:
-        """Whether all have ended; a node down at the time limit does not return."""
+        """Whether all have ended or are down at the time limit."""
         return all(peer.state == ENDED or (peer.is_down and self._now() > time_limit) for peer in self._nodes)
 
     def _refuse_overdue(self, time_limit: SimTime) -> None:
-        """Raise BackendError for a reachable node that does not end, for example by a wrong clock."""
+        """Raise BackendError for a reachable node that does not end."""
         if self._now() > time_limit + OVERDUE:
             late = [peer.name for peer in self._nodes if peer.state != ENDED and not peer.is_down]
             if late:
@@ -233,7 +233,7 @@ class Conductor:
             peer.is_down = False
 
     def _crash(self, peer: Peer) -> None:
-        """Record a crash: at the death of a local process, or when a remote one was heard last."""
+        """Record a crash, at a local process' death or a remote one's last answer."""
         heard = round(peer.heard_at * SECOND) - self._start_ns
         self._faults.append((max(self._now() if self._ensemble.is_local else heard, 0), peer.node, CRASH))
         peer.is_down, peer.state = True, ""
@@ -252,7 +252,7 @@ class Conductor:
                 self._crash(peer)
 
     def _do(self, fault: Fault) -> None:
-        """Apply a fault of the template; a recovery is recorded once the new process is there."""
+        """Apply a fault; a recovery is recorded once its new process is there."""
         self._ensemble.processes.do(fault.kind, fault.node)
         if fault.kind is FaultKind.CRASH:
             self._crash(self._nodes[fault.node])
@@ -264,8 +264,8 @@ class Conductor:
     def collect(self, trace: TraceWriter, scenario: Scenario, left: Callable[[NodeId], bytes]) -> list[str]:
         """Assemble the trace; return remarks for the user.
 
-        The journal of an unreachable node comes from `left`. Nodes delete theirs only when all are here. Raises
-        BackendError for too much clock drift.
+        `left` gives an unreachable node's journal. Nodes delete theirs only when all are here. Raises BackendError for
+        too much drift.
         """
         up = [peer for peer in self._nodes if not peer.is_down]
         drifts = self._drifts(up)
@@ -297,7 +297,7 @@ class Conductor:
         return bytes(text)
 
     def _drifts(self, peers: Sequence[Peer]) -> dict[NodeId, int]:
-        """Each clock's drift in ns since the first comparison; raises BackendError if too much."""
+        """Each clock's drift in ns; raises BackendError if too much."""
         before = {peer.node: peer.clock.offset for peer in peers}
         self._peers.compare_clocks(peers)
         drifts = {peer.node: peer.clock.offset - before[peer.node] for peer in peers}
@@ -319,7 +319,7 @@ class Conductor:
         }
 
     def _remarks(self) -> Iterator[str]:
-        """Remarks on crashes and on late timers, which limit the accuracy of the trace's times."""
+        """Remarks on crashes, and on late timers, which blur the trace's times."""
         late_us, node = max((peer.counts.get("late_p99_us", 0), peer.node) for peer in self._nodes)
         yield f"timers were late by at most {late_us / 1000:g} ms at the 99th percentile (node {node})"
         if late_us * MICROSECOND > LATE:
@@ -329,9 +329,9 @@ class Conductor:
 
 
 def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:
-    """Add the publications for each node to `missed`, less its deliveries, each notification once.
+    """Add publications for each node to `missed`, less deliveries, each notification once.
 
-    A killed node can deliver one again: it has forgotten the first.
+    A killed node can deliver one again.
     """
     delivered: set[tuple[NodeId, str]] = set()
     for row in rows:
@@ -357,7 +357,7 @@ class LiveFactory:
     name: str = LIVE_RUNS
 
     def prepare(self, scenario: Scenario) -> None:
-        """Check that its links can be played and its agents need no radio; raises UserError."""
+        """Check links and agents, which must need no radio; raises UserError."""
         links_of(self.links, scenario, 0)
         agents = make_agents(scenario, load_agent(scenario.agent))
         if needing := next((one for one in agents if one.needs_levels), None):

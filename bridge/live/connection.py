@@ -1,8 +1,7 @@
 """The connection between a conductor and live nodes: questions, answers, keys and clocks.
 
 The conductor's DEALER asks, the node's ROUTER answers: JSON objects with binary data. Answers repeat the question's
-number, which reveals late ones. CURVE encrypts and authenticates both ends (ZeroMQ RFC 26); a node admits one key. No
-answer means other keys, no connection no node.
+number, which reveals late ones. CURVE encrypts and authenticates both ends (ZeroMQ RFC 26); a node admits one key.
 
 No clock is set. The fastest of several clock readings counts; its error is at most half its round trip (Cristian,
 "Probabilistic clock synchronization", 1989).
@@ -35,7 +34,7 @@ PROTOCOL = 1
 MOST_BYTES = 64 * 2**20
 """No message is longer."""
 REACH_S = 5.0
-"""Time to answer: a node on the air answers between two events of its agent."""
+"""Time to answer, between two events of an agent."""
 BEAT_S = 0.25
 """Time between two state requests."""
 PROBES = 20
@@ -72,11 +71,11 @@ def unpack(parts: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
 class Listener(Attend):
     """The node's end: it passes questions to `answer`.
 
-    It shares the air's wait, so that a node has one thread and never interrupts its agent.
+    It shares the air's wait: one thread, and no interrupted agent.
     """
 
     def __init__(self, endpoint: str, keys: CurveKeys, answer: Callable[[dict[str, Any], list[bytes]], Answer]) -> None:
-        """Bind the socket; raises UserError if the address is in use or not this machine's."""
+        """Bind the socket; raises UserError for an address in use or foreign."""
         self._answer = answer
         with ExitStack() as stack:
             make_identities_unpredictable()
@@ -136,13 +135,13 @@ def _configure(socket: Any) -> None:
 
 @dataclass(slots=True)
 class Clock:
-    """Offset of a node's clock from the conductor's, and its greatest error, in ns."""
+    """A node's clock offset from the conductor's, and its error, in ns."""
 
     offset: int = 0
     error: int = 2**62
 
     def look(self, asked: int, told: int, heard: int) -> None:
-        """Use an answer: `asked` and `heard` are the conductor's times, `told` is the node's."""
+        """Use an answer: `asked` and `heard` are conductor times, `told` is the node's."""
         if (heard - asked) // 2 < self.error:
             self.error, self.offset = (heard - asked) // 2, told - (asked + heard) // 2
 
@@ -187,7 +186,7 @@ class Peer:
 
 
 class UnreachableError(BackendError):
-    """A node does not answer; the message names it and says if it is absent or has other keys."""
+    """A named node does not answer: it is absent or has other keys."""
 
 
 class Peers:
@@ -250,7 +249,7 @@ class Peers:
     ) -> dict[NodeId, Answer]:
         """The answers of these nodes, asked at once; raises UnreachableError for late ones.
 
-        Meanwhile it polls all others, so that they do not assume a dead conductor.
+        Polls all others, so that they do not assume a dead conductor.
         """
         waiting = {peer.node: (peer, self.ask(peer, what, fields(peer), blobs)) for peer in peers}
         answers: dict[NodeId, Answer] = {}
@@ -277,17 +276,14 @@ class Peers:
         return self.ask_all(what, lambda _: fields, REACH_S, [peer])[peer.node]
 
     def beat(self) -> None:
-        """Ask all nodes for their state if it is time; the reader of the answers records them."""
+        """Ask all nodes for their state, if it is time."""
         if time.monotonic() >= self._next_beat:
             self._next_beat = time.monotonic() + BEAT_S
             for peer in self.all:
                 self.ask(peer, "status")
 
     def compare_clocks(self, peers: Sequence[Peer]) -> None:
-        """Compare these nodes' clocks; raises BackendError if one is too inaccurate.
-
-        One node at a time, so that no answer waits for another.
-        """
+        """Compare clocks, one node at a time; raises BackendError if inaccurate."""
         for peer in peers:
             peer.clock = Clock()
             for _ in range(PROBES):

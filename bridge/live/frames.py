@@ -1,14 +1,13 @@
 """Frames in datagrams, and the datagrams that a live node takes.
 
-A node takes a datagram if the run's key made its tag, it is new, and it was sent after the receiver's start. All others
-are counted and dropped before decoding.
+A node takes a datagram if the run's key made its tag, it is new, and it was sent after the receiver's start, because a
+restarted receiver's window is empty. Others are counted and dropped undecoded.
 
-Fields, in bytes: version 3, run 8, node 2 (sender), destination 2 (65535: all), incarnation 4 (starts of the node),
-sequence 8, sent 8 (ns since the start of the run, by the sender's clock), payload, tag 16 (HMAC-SHA-256 of all before,
-truncated: RFC 2104, section 5).
+Bytes: version 3, run 8, sender 2, destination 2 (65535: all), incarnation 4, sequence 8, sent 8 (ns since the start of
+the run, sender's clock), payload, tag 16 (HMAC-SHA-256, truncated: RFC 2104, section 5).
 
-A window of sequence numbers for each node finds replays (RFC 4303, section 3.4.3); older frames count as replays. A
-restarted receiver's window is empty, so it takes no frame from before its start. Frames are authentic, not secret.
+A window of sequence numbers for each node finds replays (RFC 4303, section 3.4.3); older frames count as replays.
+Frames are authentic, not secret.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Seal:
         return text + self._tag(text)
 
     def read(self, datagram: bytes) -> Frame | None:
-        """The frame in a datagram; None without the run's tag. A stranger's costs one hash at most."""
+        """The frame in a datagram; None, after one hash at most, without the run's tag."""
         if len(datagram) < OVERHEAD:
             return None
         form, run, *fields = HEADER.unpack_from(datagram)
@@ -107,7 +106,7 @@ class Gate:
         self._windows = [Window() for _ in range(nodes)]
 
     def take(self, datagram: bytes) -> Frame | None:
-        """The frame for this node, or None; its own return by multicast and are dropped."""
+        """The frame for this node, or None; drops its own, returned by multicast."""
         frame = self._seal.read(datagram)
         if frame is None or frame.node >= len(self._windows):
             self.dropped[STRANGERS] += 1

@@ -55,10 +55,7 @@ class Journal(TraceWriter):
 
 
 def read_rows(text: bytes, node: NodeId) -> Iterator[TraceRow]:
-    """The rows of the node's journal; raises BackendError, naming the node, for invalid rows.
-
-    A node on another machine can be wrong; unreadable traces are prevented here.
-    """
+    """The rows of the node's journal; raises BackendError, naming the node, for invalid rows."""
     lines = text.split(b"\n")
     try:
         TRACE_ROWS.check(len(lines))
@@ -79,7 +76,7 @@ def read_rows(text: bytes, node: NodeId) -> Iterator[TraceRow]:
 
 
 def _is_row(row: object, node: NodeId) -> bool:
-    """Whether it is a row of this node within the run; `type` excludes truth values."""
+    """Whether it is this node's row within the run; `type` excludes truth values."""
     return (
         isinstance(row, list)
         and len(row) == len(_KINDS)

@@ -1,15 +1,15 @@
 """Links of live nodes: which received datagrams a node accepts, and when.
 
-On one machine every datagram arrives at once, so the receiver computes the frame's fate on the air, from the back-ends'
-own functions: a seed means the same places.
+On one machine every datagram arrives at once, so the receiver computes the frame's fate by the back-ends' functions: a
+seed means the same places.
 
 - `ideal`: the ideal back-end's delays and losses, unreported. The link must carry from sending until arrival.
-- `radio`: the embedded radio's path loss between both nodes' cells. A frame arrives with the probability of no bit
-  error over noise, after its time on the air; no carrier sense, interference or collisions.
+- `radio`: the embedded radio's path loss, bit errors over noise, and time on the air; no carrier sense, interference or
+  collisions.
 - `all`: every received datagram counts.
 
-Losses come from the node's own generator, seeded from the run's seed, but the machine decides the order of frames: live
-runs do not repeat exactly.
+Losses come from the node's own seeded generator, but the machine decides the order of frames: live runs do not repeat
+exactly.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Links(Protocol):
     """The links to one node."""
 
     def arrival(self, sender: NodeId, sent: SimTime, size: int) -> SimTime | None:
-        """The arrival of a message of `size` bytes sent at `sent`; None if lost."""
+        """The arrival of `size` bytes sent at `sent`; None if lost."""
 
     def refusal(self, size: int) -> str | None:
-        """Why the node cannot send a message of this length; None if it can."""
+        """Why the node cannot send this length; None if it can."""
 
 
 def links_of(kind: str, scenario: Scenario, node: NodeId) -> Links:
-    """The links to the node; raises UserError for a scenario that they cannot follow."""
+    """The links to the node; raises UserError for an unsupported scenario."""
     if kind == ALL:
         return AllLinks()
     return IdealLinksTo(scenario, node) if kind == IDEAL else RadioLinksTo(scenario, node)
@@ -64,11 +64,11 @@ class AllLinks:
         return sent
 
     def refusal(self, size: int) -> None:
-        """None: a datagram fits any frame."""
+        """None: only the datagram limits a message."""
 
 
 class IdealLinksTo:
-    """Ideal links to one node, each with the spans of time in which it carries.
+    """Ideal links to one node, with their spans of time.
 
     Crashes need nothing here: a dead process receives nothing.
     """
@@ -98,7 +98,7 @@ class IdealLinksTo:
 
 
 def spans_to(node: NodeId, scenario: Scenario) -> list[list[Span]]:
-    """For each sender the half-open spans of time in which its link to `node` carries."""
+    """For each sender the half-open spans in which its link carries."""
     nodes = len(scenario.nodes)
     given = given_graph(scenario)
     links, changes = ((), _disk_changes_at(node, scenario)) if given is None else given[:2]
@@ -140,7 +140,7 @@ def _concerned(change: LinkChange | Partition, node: NodeId, nodes: int) -> Iter
 class RadioLinksTo:
     """Links to one node with the embedded radio's quality, in steps of time.
 
-    With a recorded testbed (`SN.links.file`), each step is the share delivered.
+    With a recorded testbed (`SN.links.file`): the share delivered.
     """
 
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
@@ -189,7 +189,7 @@ Step = tuple[SimTime, float]
 
 
 def loss_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:
-    """For each sender, from when on which loss (dB) lies between its cell and `node`'s."""
+    """For each sender, steps of the loss (dB) between both nodes' cells."""
     cells = ground.cells.tolist()
     found = [[(0, _loss_between(ground, cell, cells[node]))] for cell in cells]
     for time, moved, cell in ground.moves.tolist():
@@ -200,7 +200,7 @@ def loss_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:
 
 
 def _loss_between(ground: setup.Ground, source: int, target: int) -> float:
-    """A full table has every pair of places; a compressed row only those in reach, ascending."""
+    """A full table has all pairs; a compressed row those in reach, ascending."""
     starts, towards, losses = ground.path_loss
     if not len(towards):
         return float(losses[starts[source] + target])
@@ -210,7 +210,7 @@ def _loss_between(ground: setup.Ground, source: int, target: int) -> float:
 
 
 def measured_steps(ground: setup.Ground, node: NodeId) -> list[list[Step]]:
-    """For each sender, from when on its recorded link to `node` delivers which share."""
+    """For each sender, steps of the share that its recorded link delivers."""
     nodes, (delivery, changes) = len(ground.cells), ground.measured
     found = [[(0, float(delivery[sender * nodes + node]))] for sender in range(nodes)]
     for time, way, share in zip(*(changes[name].tolist() for name in ("time", "way", "delivery")), strict=True):

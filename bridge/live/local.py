@@ -1,9 +1,9 @@
 """Live nodes on one machine: their sockets and processes.
 
 A nursery process forks all nodes. It has everything loaded and is forked before any connection, because ZeroMQ does not
-survive a fork; as the parent it notices deaths at once. Sockets are bound beforehand on loopback, so that a restarted
-node keeps its address. The nursery ends the nodes with the command; if the command was killed, nodes notice and keep
-their traces. A crash is SIGKILL and a new process, a freeze SIGSTOP and SIGCONT.
+survive a fork. Sockets are bound beforehand on loopback, so that a restarted node keeps its address. The nursery ends
+the nodes with the command; if that was killed, nodes notice and keep their traces. A crash is SIGKILL and a new
+process, a freeze SIGSTOP and SIGCONT.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 RESTART_S = 1.0
-"""Delay before a killed node restarts: a crash of no duration would not appear in the trace."""
+"""Restart delay: a crash of no duration would not appear in the trace."""
 _ENDING_S = 3.0
 """Time for a node to end by itself."""
 _LOOK_S = 0.02
 """Interval of the nursery's checks for dead nodes."""
 _END = "end"
-"""The line that ends the nursery in order; without it, the command was killed."""
+"""Ends the nursery in order; without this line, the command was killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
 def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive:
-    """Make a live run by processes of this machine, with precedence if `realtime`.
+    """Make a live run on this machine, with precedence if `realtime`.
 
-    `advance` is called in each second of the run.
+    `advance` is called every second.
     """
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
-        """Journals lie in the run's folder until collected; a killed command leaves them there."""
+        """Journals lie in the run's folder until collected, or if the command is killed."""
         journals = plan.folder / NODES_FOLDER
         if realtime:
             run_in_child(may_take_precedence)  # so that it is told at once if the user may not
@@ -79,10 +79,7 @@ def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive
 
 
 def left_journal(journals: Path, node: NodeId) -> bytes:
-    """The journal of a dead node; empty if it was never on the air.
-
-    One file serves all processes of a node.
-    """
+    """A dead node's journal, one for all its processes; empty if never on the air."""
     return b"".join(file.read_bytes() for file in journals.glob(f"*-{node}.rows"))
 
 
@@ -90,7 +87,7 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
     """A process for each node, ready to be conducted; raises UserError.
 
-    Only `journals` stays. Nodes are asked over sockets in a private folder with keys of this run, as on many machines.
+    Only `journals` stays. Sockets are in a private folder, with keys of this run, as on many machines.
     """
     pa.array([0])  # loads pandas, where it is there: done before the fork, no node does so
     with private_folder(BRIDGE) as folder:
@@ -130,7 +127,7 @@ def announce(text: str) -> None:
 def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
     """Fork the nursery; at the end of the block it and all nodes are gone.
 
-    Ctrl-C is blocked while a process has no known number yet, and while it is waited for.
+    Ctrl-C is blocked during forks and waits.
     """
     ours, theirs = socket.socketpair()
     with interrupts_postponed():
@@ -150,10 +147,7 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
 
 
 class Nursery:
-    """The command's end: sends the nursery a line for each order.
-
-    It also decides which deaths lead to a new process, and when.
-    """
+    """The command's end: sends orders line by line, and decides which deaths lead to restarts."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line, self._rest = line, b""
@@ -180,9 +174,9 @@ class Nursery:
         self._tell(kind.value, node)
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
-        """The nodes that have died since, with the negative signal number; killed ones restart soon.
+        """Nodes dead since, with the negative signal number; killed ones restart soon.
 
-        A node that ended by itself would do so again and stays down. Raises BackendError if the nursery is gone.
+        A node that ended by itself stays down. Raises BackendError if the nursery is gone.
         """
         for node, at in list(self._restarts.items()):
             if time.monotonic() >= at:
@@ -220,7 +214,7 @@ def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoRetu
 def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
     """Carry out orders and report deaths until the command ends.
 
-    It polls fifty times a second: SIGCHLD in the middle of a fork would have to be kept from the child.
+    It polls fifty times a second, because SIGCHLD would disturb forks.
     """
     processes: dict[int, NodeId] = {}
     rest = b""

@@ -71,9 +71,9 @@ def shown(address: Address) -> str:
 
 
 def write_machines(file: Path, nodes: Sequence[str]) -> None:
-    """Write a new file with new keys, readable by its owner only; raises UserError, OSError.
+    """Write a new file with new keys for its owner only; raises UserError, OSError.
 
-    An existing file stays, because running nodes use its keys.
+    Running nodes use an existing one's keys, so it stays.
     """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
@@ -96,7 +96,7 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
 def read_machines(file: Path) -> Machines:
     """Read the file; raises UserError, which names file and key.
 
-    Facts of one machine, such as its own addresses, are not checked: the conductor reads the same file.
+    Facts of one machine are not checked: the conductor reads the same file.
     """
     if file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077:
         raise UserError(f"{file}: others can read it, and conduct the nodes with its keys: chmod 600 {file}")
@@ -133,10 +133,7 @@ def _keys(file: Path, given: Any) -> CurveKeys:
 
 
 def _address(where: str, text: Any, port: int) -> Address:
-    """Read "10.0.0.1", "10.0.0.1:7400" or "[fd00::1]:7400"; raises UserError.
-
-    IPv6 without a port needs no brackets.
-    """
+    """Read "10.0.0.1", "10.0.0.1:7400", "[fd00::1]:7400" or "fd00::1"; raises UserError."""
     try:
         parts = urlsplit(f"//{text}" if str(text).count(":") < 2 or "[" in str(text) else f"//[{text}]")
         host = ipaddress.ip_address(parts.hostname or "")
@@ -160,7 +157,7 @@ def _node_address(where: str, text: Any, port: int) -> Address:
 
 
 def _group(file: Path, text: Any, interface: str) -> Address:
-    """The group's address; raises UserError. IPv6 needs an interface, looked up at the node."""
+    """The group's address; raises UserError. IPv6 needs an interface."""
     address = _address(f"{file}: group", text, PORT + 1)
     if not ipaddress.ip_address(address[0]).is_multicast:
         raise UserError(f"{file}: group: {text} is not an address of multicast, such as 239.77.0.1:7401")
@@ -182,7 +179,7 @@ def group_here(machines: Machines) -> Address | None:
 def open_sockets(own: Address, group: Address | None = None) -> Sockets:
     """Bind the node's sockets; raises UserError for an unusable address or no multicast.
 
-    They are bound anew for each run, which discards datagrams of an earlier one.
+    A new binding for each run discards old datagrams.
     """
     with ExitStack() as stack:
         try:
@@ -204,7 +201,7 @@ def open_sockets(own: Address, group: Address | None = None) -> Sockets:
 def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
     """Serve as the node until interrupted; raises UserError.
 
-    It checks the node's number, address, multicast and rights at once, before any conductor comes.
+    Number, address, multicast and rights are checked at once.
     """
     if realtime:
         may_take_precedence()
@@ -218,7 +215,7 @@ def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, an
 
 
 def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> Drive:
-    """Make a live run by the nodes of these machines; `advance` is called in each second of the run."""
+    """Make a live run by the nodes of these machines; `advance` is called every second."""
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
         """The nodes are there already, and stay after the run."""
@@ -238,9 +235,9 @@ def lost_journal(node: NodeId) -> bytes:
 
 
 def _bound(address: Address, own: Address) -> socket.socket:
-    """A non-blocking socket; only a group's is shared with other nodes of the machine.
+    """A non-blocking socket, shared on the machine only if a group's.
 
-    Sharing a node's own would let a second process take half of its datagrams unseen.
+    A second process on a node's own would take half its datagrams.
     """
     made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
     try:

@@ -1,14 +1,14 @@
 """The process of a live node: it obeys a conductor, runs an agent and keeps the trace.
 
 - `status`: report state, session, counts and clock.
-- `prepare`, unless running: take the files of a run, make its agent, bind its sockets.
+- `prepare`, unless running: take files, make the agent, bind sockets.
 - `start`, when prepared: go on the air at a moment by its own clock.
 - `collect`: return a piece of the journal.
 - `forget`, unless running: remove the journal.
 - `end`: leave the air; end a process for one run.
 
-A session is a random number of the process. A node has one conductor; without one it leaves the air and keeps its
-journal and a Parquet file of it. Questions are answered between two events of the agent.
+A session is a random number of the process. Without its one conductor a node leaves the air, but keeps its journal and
+a Parquet file.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.vocabulary import NodeId
 
 LOST_S = 30.0
-"""Silence after which the conductor counts as gone; a machine that sleeps briefly is back by then."""
+"""Silence after which the conductor counts as gone; longer than a brief sleep."""
 MOST_DESCRIPTORS = 8192
-"""The limit of open files, so that strangers' short connections take none from the node."""
+"""The limit of open files, beyond bursts of strangers' connections."""
 PIECE_BYTES = 2**20
 """The size of a journal piece, between which a node is on the air."""
 WILD_US = 1_000_000
@@ -64,7 +64,7 @@ def code_of(agent: type[Agent]) -> str:
 
 @contextmanager
 def precedence(is_wanted: bool = True) -> Iterator[None]:
-    """Run this process before all ordinary ones in the block, so that timers are on time.
+    """Run this process before all ordinary ones in the block, for timers on time.
 
     SIGXCPU ends it after a second without waiting. Raises UserError without the right.
     """
@@ -91,7 +91,7 @@ def may_take_precedence() -> None:
 
 
 class StoppedError(BackendError):
-    """The conductor took the node off the air; the journal has everything until then."""
+    """The conductor took the node off the air; the journal stays."""
 
 
 class LostError(BackendError):
@@ -126,7 +126,7 @@ class LiveNode(Attend):
     ) -> None:
         """Keep journals in `folder`; without a group, broadcasts go to each node.
 
-        Raises UserError if the address is unavailable.
+        Raises UserError for an unavailable address.
         """
         self._group, self._realtime = group, realtime
         self._node, self._folder, self._open_sockets, self._for_one_run = node, folder, open_sockets, for_one_run
@@ -192,7 +192,7 @@ class LiveNode(Attend):
         return {**head, **answer, "state": self._state, "clock": time.monotonic_ns()}, blob
 
     def _ask_status(self, _: dict[str, Any], __: list[bytes]) -> Answer:
-        """The state includes the last run's result, so that a lost answer is repeated."""
+        """The state repeats the last run's result, in case an answer was lost."""
         return {"protocol": PROTOCOL, **self._ended_with}, b""
 
     def _ask_prepare(self, fields: dict[str, Any], blobs: list[bytes]) -> Answer:
@@ -259,9 +259,9 @@ class LiveNode(Attend):
     # What it does
 
     def _run(self, fields: dict[str, Any]) -> None:
-        """Stay on the air until the end of the run; the result is reported on request.
+        """Stay on the air until the end of the run.
 
-        An error ends this node's part; the conductor ends the run with the exit code of a simulation.
+        An error ends this node's part; the conductor ends the run with a simulation's exit code.
         """
         prepared = self._prepared
         if prepared is None:
@@ -310,10 +310,7 @@ class LiveNode(Attend):
         return self._listener.descriptors()
 
     def _counts(self) -> dict[str, Any]:
-        """Its counts on the air, and the CPU and memory of the process, start included.
-
-        On one machine most memory is shared.
-        """
+        """Its counts on the air, and the process' CPU and (mostly shared) memory, start included."""
         air, used = self._air, resource.getrusage(resource.RUSAGE_SELF)
         if air is None:
             return {}
@@ -329,10 +326,7 @@ class LiveNode(Attend):
         }
 
     def _check_conductor(self) -> None:
-        """Drop an abandoned run; a process for one run ends with its conductor.
-
-        A finished journal stays until a conductor has it.
-        """
+        """Drop an abandoned run, but keep a finished journal; a process for one run ends."""
         if time.monotonic() > self._heard_at + LOST_S:
             self._is_over = self._for_one_run
             if self._state == ENDED:
@@ -341,10 +335,7 @@ class LiveNode(Attend):
                 self._drop()
 
     def _keep_trace(self, run: str, error: LostError) -> None:
-        """Make a trace of the journal, which stays: all journals together make the run.
-
-        If that fails, as on a full disk, the journal remains.
-        """
+        """Make a trace of the journal, which stays: all journals make the run."""
         journal = self._journal_of(run)
         trace, file = TraceWriter(), self._folder / f"{journal.stem}.{TRACE_FILE}"
         with suppress(BackendError, OSError):

@@ -51,7 +51,7 @@ class Frame:
 
     @property
     def kind(self) -> str:
-        """The name of the message, such as "hello" or "step"."""
+        """Return the message's name, e.g. "hello" or "step"."""
         return self.message.WhichOneof("body") or ""
 
     @property
@@ -73,7 +73,7 @@ class RecordWriter(UnfinishedFile):
         self.write(header)
 
     def write(self, message: Message) -> None:
-        """Writes the next message of the exchange."""
+        """Write the exchange's next message."""
         body = message.SerializeToString()
         kind = _KINDS.index(type(message))
         self.file.write(_HEAD.pack(kind, len(body), crc32(body, kind)) + body)
@@ -112,7 +112,7 @@ class Record:
         return f"{self.path}: damaged at byte {offset}"
 
     def damaged(self, offset: int, what: str) -> UserError:
-        """The error for an entry that cannot be."""
+        """Return the error for an invalid entry."""
         return UserError(f"{self.damage(offset)}: {what}")
 
     def _read(self) -> Header | FromSimulator | ToSimulator | None:
@@ -138,13 +138,13 @@ class Record:
 
 @contextmanager
 def open_record(path: Path) -> Iterator[Record]:
-    """Reads the header; raises UserError or OSError."""
+    """Read the header; raise UserError or OSError."""
     with path.open("rb") as file:
         yield Record(path, file)
 
 
 def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, level: TraceLevel) -> RecordingBackend:
-    """Return the recording back-end, beside the ini in `folder`; raise OSError.
+    """Return the recording back-end for the ini and its files in `folder`; raise OSError.
 
     `agent` is the reference of the run's agent.
     """
@@ -169,7 +169,7 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
 class RecordingBackend:
     """Records any back-end's run, even if an agent or the simulator ends it.
 
-    It records a Step per instant, unbatched, so records do not depend on the transport.
+    Records hold a Step per instant, unbatched, independent of the transport.
     """
 
     def __init__(self, backend: Backend, path: Path, header: Header, scenario: Scenario) -> None:
@@ -213,7 +213,7 @@ class RecordingBackend:
             self._end(FromSimulator(failed=wire.write_failed(error)))
 
     def close(self) -> Totals:
-        """Closes the back-end, and gives the record its name."""
+        """Close the back-end, and rename the record into place."""
         try:
             totals = self._backend.close()
             if self._at_limit:

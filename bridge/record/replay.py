@@ -51,7 +51,7 @@ class Stop:
     time: SimTime | None = None
 
     def is_reached(self, frame: int, now: SimTime) -> bool:
-        """Return whether the answer in this frame, at this time, is the place."""
+        """Return whether to stop before the answer in this frame, at this time."""
         return self.frame == frame or (self.time is not None and now >= self.time)
 
 
@@ -149,7 +149,7 @@ class ReplayBackend:
         self._more = False
         self._totals = Totals()
         self.frame = 0
-        """The frame that was looked at last."""
+        """The last frame read."""
         self.ending = "the run ended at its time limit"
         """How the recorded run ended."""
         self.raised_as_recorded = False
@@ -225,7 +225,7 @@ class ReplayBackend:
 
     @contextmanager
     def _placed(self, frame: Frame) -> Iterator[None]:
-        """Add the place in the file to a wrong or damaged message's error."""
+        """Add the place in the file to errors of bad messages."""
         try:
             yield
         except ProtocolError as error:
@@ -284,17 +284,14 @@ def open_where_it_raised(error: BaseException, agent: type[Agent]) -> None:
 
 
 class AgentDebugger(pdb.Pdb):
-    """A debugger that stops only in one agent's code, first at its next call.
-
-    It skips the machinery between calls.
-    """
+    """A debugger that stops only in one agent's code, first at its next call."""
 
     def __init__(self, agent: type[Agent]) -> None:
         super().__init__()
         self._is_theirs = is_blamed(agent)
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Return whether to stop in a frame for `step` and `next`: the agent's only."""
+        """Return whether `step` and `next` stop in a frame: only in the agent's."""
         return self._is_theirs(_file(frame)) and super().stop_here(frame)
 
     def user_call(self, frame: FrameType, argument_list: None) -> None:

@@ -1,8 +1,5 @@
 """Complete runs: making and identifying them, and the files in their folders.
 
-- `run`: makes a run and finds its state.
-- `identity`: a planned run (`RunPlan`) and its key.
-- `log`: a run's log.
-- `layout`: the results folder, and errors of writing it.
-- `guard`: agents that harm their run's process.
+`run` makes runs, by plan and key (`identity`), with a log (`log`), in a results folder (`layout`). `guard` is for
+agents that harm their run's process.
 """

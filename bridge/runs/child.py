@@ -1,8 +1,8 @@
 """Runs a function in a forked child process, and returns its value or raises its error.
 
-A child's crash (a segmentation fault, an exit, the kernel's killer) then ends one run and not the sweep. The outcome
-comes pickled through a pipe. The kernel ends the child with its parent. Interruptions are passed on to the child, which
-is waited for. Signals stay blocked in a child until it has its handlers: an earlier one would end it without a message.
+A child's crash then ends one run and not the sweep. The outcome comes pickled through a pipe. The kernel ends the child
+with its parent. Interruptions are passed on to the child, which is waited for. Signals stay blocked in a child until it
+has its handlers: an earlier one would end it without a message.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def run_in_child(make: Callable[[], T]) -> T:
 
 
 def start_child(serve: Callable[[], object]) -> int:
-    """Start a child process that calls `serve`; return its number, for the caller to wait for."""
+    """Start a child process that calls `serve`; return its number to wait for."""
     child = fork()
     if child == 0:
         _serve(serve, os.open(os.devnull, os.O_WRONLY))

@@ -28,7 +28,7 @@ from roambus.bridge.trace.schema import NO_TEMPLATE
 class Origin:
     """The origin of a run's ini, for its trace: name and settings of the template.
 
-    A repeated run has the `version` of roambus that made the first; any other this one.
+    A repeated run keeps the `version` of roambus that made the first.
     """
 
     template: str = NO_TEMPLATE
@@ -73,7 +73,7 @@ EVERY_RUN = (Path(event_loop.__file__), Path(reader.__file__))
 def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     """The key of a run; raises UserError, OSError.
 
-    The parts have a fixed order and are hashed separately, so that no two inputs can run into each other.
+    Parts have a fixed order and are hashed separately, so that inputs cannot run into each other.
     """
     digest = sha256()
     settings = f"{plan.seed} {plan.level.value} {backend.name}"

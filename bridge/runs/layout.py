@@ -206,8 +206,7 @@ def unlinked(folder: Path) -> Path:
 def unlinked_below(results: Path, place: Path) -> Path:
     """The path `place` below `results`, which may itself be a link.
 
-    Raises UserError for a link on the way, through which files elsewhere would be replaced, and for a file in place of
-    a folder.
+    Raises UserError for a link on the way, which could replace files elsewhere, and for a file in place of a folder.
     """
     for depth in range(1, len(place.parts)):
         if unlinked(results.joinpath(*place.parts[:depth])).is_file():

@@ -1,8 +1,8 @@
 """Makes one run; its folder has the trace, the ini, the ini's files and a log.
 
-The trace holds the run's key, so that one file shows whether a run is complete. It is written last, in one step: a
-killed run has no trace and is made again. A failed run leaves a log and the file `failed` with the key, which
-distinguishes it from one never made or made with an older agent.
+The trace holds the run's key and is written last, in one step: a killed run has no trace and is made again. A failed
+run leaves a log and the file `failed` with the key, which distinguishes it from one never made or made with an older
+agent.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _too_long(failures: Mapping[str, int]) -> Iterator[str]:
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:
     """Make the run; leave a whole trace, or a log with the error, which is raised again.
 
-    `key` is the run's, if known. Live runs have their own `drive`. Raises RoambusError, or any error of a broken agent
-    or back-end; OSError if the folder cannot be written. Then, as after KeyboardInterrupt, only a whole trace remains.
+    `key` is the run's, if known; live runs have their own `drive`. Raises RoambusError, any error of a broken agent or
+    back-end, or OSError for an unwritable folder. Then, as after KeyboardInterrupt, only a whole trace remains.
     """
     key = key or run_key(plan, backend)
     try:

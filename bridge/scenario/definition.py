@@ -1,7 +1,7 @@
 """A run's scenario: its rendered ini, typed. Times are SimTime, powers dBm, distances metres.
 
-`roambus.bridge.ini` reads it; back-ends and host see only these classes. Classes that mirror Castalia's modules declare
-their keys in their own files, so that a missing key has the same default in Castalia, the embedded radio and tests.
+`roambus.bridge.ini` reads it; back-ends and host see only these classes. Classes declare their keys, so that a missing
+key has the same default in Castalia, the embedded radio and tests.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ def check_sequence(faults: Iterable[Fault]) -> None:
 
 
 def wrong_state(last: FaultKind | None, kind: FaultKind) -> str:
-    """The state in which a node cannot have this fault after its last; empty if it can.
+    """The state in which a node cannot have this fault; empty if it can.
 
-    A frozen node can crash, but not conversely: a crash leaves nothing to freeze.
+    A crash leaves nothing to freeze.
     """
     last = last or FaultKind.RECOVER
     return "" if last in _POSSIBLE_AFTER[kind] else _STATES[last]
@@ -90,10 +90,7 @@ def outages(faults: Iterable[Fault]) -> OutagesByNode:
 
 
 def outage_at(planned: OutagesByNode, node: NodeId, at: SimTime) -> Outage | None:
-    """The outage of `node` at `at`, if any.
-
-    A node is up at the instant of its recovery, and carries out that instant's commands.
-    """
+    """The outage of `node` at `at`, if any; a node is up at the instant of its recovery."""
     own = planned.get(node, ())
     return next((one for one in own if one.start <= at and (one.end is None or at < one.end)), None)
 
@@ -130,8 +127,7 @@ def with_absences(
 ) -> tuple[ParentChange, ...]:
     """The given tree with clients' departures and returns, in the order of time.
 
-    A node's absences are in the order of time; `roles` are by node. Raises AbsenceError for the first that contradicts
-    the tree.
+    Each node's absences are in this order, too. Raises AbsenceError for the first that contradicts the tree.
     """
     brokers = frozenset(node for node, its in enumerate(roles) if Role.BROKER in its)
     changes: list[ParentChange] = list(tree)

@@ -1,8 +1,8 @@
 """Links without a channel model: ideal links, and links measured on a testbed.
 
 Papers often assume ideal links, and transcripts run over them. Measured links replace the embedded radio's channel
-model by a recording of who hears whom, how well, and when. Castalia never asks for these keys.
-docs/reference/ini-keys.md lists them; `roambus.bridge.backends.ideal` implements them.
+model by recorded link quality over time. Castalia never asks for these keys, listed in docs/reference/ini-keys.md;
+`roambus.bridge.backends.ideal` implements them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is 
 class IdealLinks:
     """The links of the ideal back-end, which other back-ends ignore.
 
-    A scenario's tree defines the links; otherwise `links` and `changes` do. Without these, every pair within `range_m`
-    is linked, wherever mobility takes it.
+    A scenario's tree defines them, otherwise `links` and `changes`, or else `range_m` between moving nodes.
     """
 
     delay: SimTime = key(

@@ -1,8 +1,7 @@
 """The run and its network: duration, seed, field, and the plans that concern many nodes.
 
 A plan for many nodes has one key (`SN.tree`, `SN.commands`), which shows the order between nodes. OMNeT++ ignores these
-undeclared keys, so one ini serves both back-ends. Node number and duration also have limits against typing errors
-(`roambus.bridge.limits`).
+keys, so one ini serves both back-ends. `roambus.bridge.limits` guards against typing errors.
 """
 
 from __future__ import annotations

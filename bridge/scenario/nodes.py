@@ -1,8 +1,7 @@
 """Nodes: their individual settings, their movement, and their applications.
 
-Nodes rest, go to and fro on a line, move by random waypoint, or follow a movement file, each by a mobility manager in
-Castalia; the last two are our modules. So is the application, which passes the node to its agent; the host reads the
-workload from the ini.
+Each node has a mobility manager in Castalia; random waypoint and given ways are our modules. So is the application,
+which passes the node to its agent; the host reads the workload from the ini.
 """
 
 from __future__ import annotations

@@ -329,8 +329,7 @@ _NOT_CASTALIAS = "; Castalia ignores it"
 class InterferenceSettings:
     """Bursts from a foreign sender, which all nodes hear.
 
-    Bursts and pauses last as long as exponential draws say. Each node gets its own power from a normal distribution in
-    dBm, so that only some bursts disturb it.
+    Bursts and pauses are exponential. Each node draws its power (dBm, normal), so that only some bursts disturb it.
     """
 
     rate_per_s: float = key(

@@ -46,8 +46,7 @@ def circle_from(node: NodeId, parents: Parents) -> list[NodeId]:
 def tree_links(tree: Iterable[ParentChange], parents: Parents | None = None) -> list[LinkChange]:
     """The tree's edges with their times; an edge that only turns over stays.
 
-    An edge that comes and goes at one instant is none, so that frames under way survive. Edges of given `parents` do
-    not come again.
+    An edge of one instant is none, so that frames under way survive. Edges of given `parents` do not repeat.
     """
     parents = dict(parents or {})
     changes: list[LinkChange] = []
@@ -70,7 +69,7 @@ def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> 
 def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     """Each node's place at 0 and after each change, as events; none without a given tree.
 
-    A crashed node has no parent and no children until it recovers, and then gets its place again.
+    A crashed node has no parent or children until it recovers, and then gets its place again.
     """
     if not scenario.tree:
         return

@@ -26,7 +26,7 @@ from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, Ab
 from roambus.python_protocol.vocabulary import SECOND
 
 GREATEST_NODE = 65535
-"""The address of broadcast, above which there is none."""
+"""The broadcast address, the highest."""
 
 BATCH_ROWS = 16384
 """Rows in memory at once when reading by batches."""
@@ -47,8 +47,8 @@ CHUNK_ROWS = 2048
 """Rows kept as Python objects before an Arrow batch, to fit the processor's cache."""
 
 TEXT_BYTES, SPARE_TEXT_BYTES = 100, 4
-"""Average text bytes per row, and spare bytes per row of the limit. The spare 80 MB serve short traces with thousands
-of subscribers listed."""
+"""Average text bytes per row, and spare bytes per row of the limit, 80 MB, for short traces with thousands of
+subscribers listed."""
 
 _ORDER = "order"
 
@@ -128,7 +128,7 @@ def read_batches(file: Path) -> Iterator[pa.RecordBatch]:
 
 
 def read_coded(file: Path) -> Iterator[pa.RecordBatch]:
-    """Read a trace in large batches of CODED_SCHEMA, which decode their own numbers to texts."""
+    """Read a trace in large batches of CODED_SCHEMA with their decoders."""
     return _checked(file, CODED_ROWS)
 
 

@@ -2,12 +2,7 @@
 
 docs/guide/transcripts.md is the language reference.
 
-- `transcript`: from file to file.
-- `document`: lines, and names of filters and events.
-- `head`: agent, seed, times and network.
-- `network`: trees, links, fields and node names.
-- `commands`: commands and their sentences.
-- `timeline`: turns commands into a scenario.
-- `journal`: agents' events and actions as lines.
-- `by_hand`: agents with scripted timers and chance.
+`document` and `head` read the file, with the network (`network`) and the sentences (`commands`). `timeline` makes a
+scenario of them, `journal` the output lines, `by_hand` scripts timers and chance, and `transcript` goes from file to
+file.
 """

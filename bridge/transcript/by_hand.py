@@ -1,8 +1,8 @@
 """Agents driven by hand: commands decide when their timers expire and what they draw.
 
-A transcript with the line "by hand" orders arrivals and timers itself. After its usual setup each node gets `HandsOn`;
-the host sees no timers from then on. A delayed send is a timer that sends when it expires. The explorer shares these
-classes, so that its counterexamples can be transcripts.
+In a transcript with the line "by hand", each node gets `HandsOn` after the usual setup; the host sees no timers from
+then on. A delayed send is a timer that sends when it expires. The explorer shares these classes, so that its
+counterexamples can be transcripts.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ScriptedChance(Random):
         return representatives[min(self.script.popleft(), last) if self.script else 0]
 
     def random(self) -> float:
-        """A value from 0 to the greatest below 1; both at least, for they often decide between two branches."""
+        """From 0 to the greatest below 1; both at least, for they often decide a branch."""
         return self._share(max(2, self._values)) * BELOW_ONE
 
     def uniform(self, a: float, b: float) -> float:
@@ -177,7 +177,7 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
 class Hands:
     """Works one agent by hand, whose own handler is `handle`.
 
-    It follows timers even before `HandsOn`, to know which are due. A crash clears them all.
+    It follows timers even before `HandsOn`. A crash clears them.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Hands:
         return actions
 
     def _ring(self, place: int, now: SimTime) -> list[Action]:
-        """The actions after the timer at that place expires; none if there is none."""
+        """The actions after that timer expires; none without it."""
         if place >= len(self.timers):
             return []
         key = self.timers[place].key

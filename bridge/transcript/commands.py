@@ -98,7 +98,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A client attaches; in a tree at `broker`, or at its old one (None)."""
+    """A client attaches, in a tree at `broker` or its old one (None)."""
 
     node: NodeId
     broker: NodeId | None
@@ -143,7 +143,7 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """By hand: the link's message under way with this number arrives or is lost."""
+    """By hand: the link's message with this number arrives or is lost."""
 
     sender: NodeId
     receiver: NodeId
@@ -153,7 +153,7 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class RunOut:
-    """By hand: a node's next timer, or a later one by its number, expires."""
+    """By hand: a node's next timer, or a later one, expires."""
 
     node: NodeId
     number: int = 1
@@ -173,7 +173,7 @@ Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink |
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A command and its delay after the one before; None waits for that one's slot."""
+    """A command and its delay; None waits for the slot before."""
 
     after: SimTime | None
     command: Command
@@ -184,7 +184,7 @@ Planned = scenario.Command | ParentChange | LinkChange | Fault
 
 
 def planned(command: Command, at: SimTime) -> Planned:
-    """The scenario item of a command at some time, if it is one; raises TypeError."""
+    """A command's scenario item at some time; raises TypeError."""
     match command:
         case Apply(node, wish):
             return scenario.Command(at, node, wish)
@@ -200,7 +200,7 @@ def planned(command: Command, at: SimTime) -> Planned:
 
 
 def refusal(command: Command, parents: Parents, faults: Mapping[NodeId, FaultKind], network: Network) -> str:
-    """Why a command is impossible with these parents and last faults; empty if it is possible."""
+    """Why a command is impossible after these faults; empty if possible."""
     match command:
         case PublishEvent(node) if faults.get(node, FaultKind.RECOVER) is not FaultKind.RECOVER:
             return f"{network.subscriber_name(node)} is down, so it cannot publish"
@@ -232,9 +232,9 @@ _FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": 
 
 
 class CommandReader:
-    """Reads commands about one network.
+    """Reads commands about one network; the first matching pattern counts.
 
-    The first matching pattern counts; only `moves to` has two meanings: a walk on a field, a new parent in a tree.
+    Only `moves to` has two meanings: a walk on a field, a new parent in a tree.
     """
 
     def __init__(self, network: Network, vocabulary: Vocabulary) -> None:
@@ -320,7 +320,7 @@ class CommandReader:
         return node
 
     def _relink(self, match: re.Match[str]) -> Command:
-        """Only links listed in the head change by command; all others follow from places or the tree."""
+        """Only links listed in the head change by command."""
         if self._network.places:
             name = re.split("->?", match[1])[0]
             raise ValueError(f"places determine the links; write '{name} moves to 20,5'")

@@ -173,10 +173,7 @@ Outputs = dict[int, list[str]]
 
 
 class OutputWriter:
-    """Gives each slot's command the entries of that slot.
-
-    Time assigns entries, not cause: causes are not visible from outside.
-    """
+    """Gives each slot's command the entries of that slot, by time: causes are not visible."""
 
     def __init__(self, slots: Sequence[Slot], wording: Wording, delay: SimTime, hidden: Collection[str]) -> None:
         """`hidden` has message types and notes; a message is under way for `delay`."""

@@ -79,7 +79,7 @@ class Network:
 class Drawing:
     """Collects the head's network; every method raises ValueError for contradictions.
 
-    Nodes go by their first process until all are known and can be numbered.
+    Nodes go by their first process until all are numbered.
     """
 
     def __init__(self) -> None:

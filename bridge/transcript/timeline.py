@@ -72,9 +72,9 @@ class Look:
 
 
 class Timeline:
-    """Grows line by line; methods raise ValueError for a command impossible at that time.
+    """Grows line by line; methods raise ValueError for an impossible command.
 
-    The explorer starts from its end: places, states and links.
+    The explorer starts from its end.
     """
 
     def __init__(self, head: Head, network: Network) -> None:
@@ -91,7 +91,7 @@ class Timeline:
         """The given tree after the last command."""
         self._tree = [ParentChange(0, node, parent) for node, parent in self.parents.items()]
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
-        """For each detached client, the time since then and its old place in the tree."""
+        """Detached clients' departure times and old places."""
         self._links: list[LinkChange] = []
         self.arrivals: list[Arrival] = []
         """Arrivals by time, if messages are worked by hand."""
@@ -112,7 +112,7 @@ class Timeline:
     def add(self, number: int | None, line: Iterable[Timed]) -> None:
         """Add a line of commands, after the slot before unless it gives a time.
 
-        Later commands in the line count from the one before; the slot fits the longest.
+        Each command counts from the one before; the slot fits the longest.
         """
         first, *others = line
         if any(isinstance(one.command, Start) for one in (first, *others)):
@@ -137,8 +137,8 @@ class Timeline:
     def _later(self, after: SimTime) -> SimTime:
         """The time of a command so long after the last; by hand no two are equal.
 
-        At one instant a run orders links, arrivals, timers. Commands by hand keep their order by a nanosecond each,
-        which agents do not see (`moment`): simultaneous timers would differ.
+        At one instant a run orders links, arrivals, timers, so commands by hand differ by a nanosecond, which agents do
+        not see (`moment`): simultaneous timers would differ.
         """
         if after or self.hands_on is None:
             return self.now + after
@@ -231,7 +231,7 @@ class Timeline:
         self._published[node] += 1
 
     def _leave(self, leave: Leave) -> None:
-        """A detaching client can still notify its broker, and leaves the tree after that."""
+        """A detaching client notifies its broker before it leaves the tree."""
         node = leave.node
         if node in self._away:
             raise ValueError(f"{self.network.subscriber_name(node)} is away already")

@@ -41,13 +41,13 @@ NOTES = {STORE, REPLAY, DROP, MIGRATE}
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """Settings that replace the file's; the file's parameters are for its own agent only."""
+    """Settings that replace the file's; its parameters are for its own agent only."""
 
     agent: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     times: bool = False
     announce: Announce = silently
-    """Called before code runs, with its name."""
+    """Receives the name of code before it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Plan:
     def run(
         self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper, inner: Sequence[Wrapper] = ()
     ) -> list[Hands]:
-        """Run the agents inside wrappers, the first innermost; return the drivers by hand, if any.
+        """Run the agents inside wrappers, the first innermost; return any drivers by hand.
 
-        `inner` are the wrappers inside those drivers.
+        `inner` wrappers are inside those drivers.
         """
         work = HandWork(self.timeline) if self.head.by_hand else None
         around = (*inner, *wrappers) if work is None else (*inner, work.wrap, *wrappers)
@@ -113,7 +113,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
 
 
 def _read_commands(document: Document, head: Head, network: Network) -> Timeline:
-    """Read setup and commands; refuse an output that looks like a command without its prompt."""
+    """Read setup and commands; refuse an output like a command without prompt."""
     timeline, reader = Timeline(head, network), CommandReader(network, head.vocabulary)
     for line in (*head.setup, *document.commands()):
         with document.at(line.number):

@@ -43,7 +43,7 @@ from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, forma
 PROTOCOL_VERSION = 3
 SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()
 TIME_RESOLUTION = -9
-"""The exponent of the simulator's time step, which is 10^-9 s."""
+"""The exponent of the simulator's time step, 10^-9 s."""
 MAX_FRAME_BYTES = 64 * 2**20
 """The longest valid message, on the socket or in a record."""
 SLOWEST_CLOCK, FASTEST_CLOCK = 0.5, 2.0
@@ -112,7 +112,7 @@ def _check_peer(message: pb.Hello, token: str) -> None:
 
 
 def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
-    """Read a node; a clock skew beyond a factor of two confuses rate and drift."""
+    """Read a node; a clock skew beyond a factor of two must be a mistaken rate."""
     if info.start < 0:
         raise ProtocolError(f"Hello: node {node} boots at {format_time(info.start)}, before the run")
     if not SLOWEST_CLOCK <= info.clock_rate <= FASTEST_CLOCK:
@@ -133,15 +133,15 @@ class StepReader:
         self._messages, self._sent = messages, sent
         self._now: SimTime = 0
         self._earliest: SimTime = 0
-        """No event of the next Step may be before it."""
+        """No event of the next Step is earlier."""
         self._more = False
         self._deliveries = 0
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """Return a Step for each eventful instant, in order; raise ProtocolError before any.
 
-        `wake_up` is the host's last request, `handled` its last handled instant, later than the last Step's if the
-        simulator promised silence. The caller inserts wake-ups due up to `message.now`.
+        `wake_up` is the host's last request, `handled` its last handled instant, later than the last Step's if silence
+        was promised. The caller inserts wake-ups due up to `message.now`.
         """
         now, more = message.now, message.more
         if now < self._now or (self._more and now > self._now):
@@ -163,7 +163,7 @@ class StepReader:
         return steps
 
     def _read_window(self, message: pb.Step, quiet: SimTime, handled: SimTime) -> list[Step]:
-        """A Step for each instant of several events."""
+        """Return a Step for each of several instants."""
         now = message.now
         deliveries = {
             instant: sorted(chain.from_iterable(map(self._read_arrival, arrivals)), key=_receiver)
@@ -253,7 +253,7 @@ class StepReader:
 
 
 def _by_instant(events: Iterable[Timed], last: SimTime, now: SimTime) -> dict[SimTime, list[Timed]]:
-    """Group the events of a Step at `now` in order, none before `last`."""
+    """Group the events of a Step at `now`; raise ProtocolError if out of order."""
     read: dict[SimTime, list[Timed]] = {}
     for event in events:
         if not last <= event.time <= now:
@@ -270,7 +270,7 @@ def _arrival(arrival: pb.Arrival) -> str:
 
 
 def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
-    """The bytes of a Hello, which `read_hello` reads."""
+    """Return a Hello's bytes for `read_hello`."""
     return pb.FromSimulator(
         hello=pb.Hello(
             protocol_version=PROTOCOL_VERSION,
@@ -288,7 +288,7 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
 
 
 def write_step(step: Step) -> pb.FromSimulator:
-    """The bytes of a Step, which `StepReader.read` reads."""
+    """Return a Step's bytes for `StepReader.read`."""
     # Deliveries of one packet are one Arrival. Those of several are one each, for together they would be sorted again.
     packets = {(delivery.sender, id(delivery.message)) for delivery in step.deliveries}
     together = [step.deliveries] if len(packets) == 1 else [[delivery] for delivery in step.deliveries]
@@ -313,7 +313,7 @@ def _write_arrival(now: SimTime, deliveries: Sequence[Delivery]) -> pb.Arrival:
 
 
 def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimulator:
-    """The bytes of the end of a run, which `StepReader.finish` reads."""
+    """Return the bytes of a run's end for `StepReader.finish`."""
     return pb.FromSimulator(
         finished=pb.Finished(
             sends=sends,
@@ -365,7 +365,7 @@ class HostSide:
         self._batching, self._lookahead = batching, lookahead
         self._welcomed = False
         self.sends = 0
-        """The number of sends that take effect before the time limit."""
+        """Sends that take effect before the time limit."""
         self.sent: dict[bytes, Message] = {}
         """Recent messages: arrivals are among them and need no decoding."""
 

@@ -32,7 +32,7 @@ CHANNEL = 11
 """The standard's channel (2405 MHz) nearest to the model's 2400 MHz."""
 
 _DATA_FRAME = 0x8841
-"""A data frame: short addresses, one PAN, no security, no acknowledgement request."""
+"""Short addresses, one PAN, no security, no acknowledgement request."""
 _MAC = Struct("<HBHHH")
 """Frame control, sequence number, PAN, destination, source: nine bytes."""
 _TAP = Struct("<BBH")
@@ -127,7 +127,7 @@ def _padded(data: bytes) -> bytes:
 
 
 REMEMBERED = 4096
-"""Last frames kept by content: an arrival does not name the frame's destination."""
+"""Last frames kept by content: an arrival does not name the destination."""
 STRONGEST_DBM = 1000.0
 """No power on either side of zero is further from it."""
 WITHOUT_RADIO = "ideal"
@@ -148,7 +148,7 @@ class Packet(NamedTuple):
 
 
 def capture(record: Record, node: NodeId | None = None) -> Iterator[bytes]:
-    """Return the capture's blocks of a recorded run, or of one node; raise UserError."""
+    """Return the capture's blocks of a run or node; raise UserError."""
     scenario = scenario_of(record)
     name = agent_name(record.header.agent)
     nodes = range(len(scenario.nodes)) if node is None else [node]
@@ -194,7 +194,7 @@ class _Air:
         self._last: OrderedDict[tuple[NodeId, NodeId, bytes], int] = OrderedDict()
 
     def hand_over(self, sends: Sequence[Send]) -> None:
-        """Hand over agents' frames, each for its time; raise UserError for an unknown node."""
+        """Hand over agents' frames; raise UserError for an unknown node."""
         for send in sends:
             self._check(send.time, send.node, send.destination)
             sequence = self._counts[send.node]
@@ -250,7 +250,7 @@ class _Air:
 
 
 def capture_of(trace: Trace, node: NodeId | None = None) -> Iterator[bytes]:
-    """Return the capture of a run or of one node; raise UserError without a sound record."""
+    """Return the capture of a run or node; raise UserError without a sound record."""
     with _record(trace) as record:
         yield from capture(record, node)
 

@@ -60,14 +60,14 @@ def _description(name: str, messages: Sequence[type[Message]]) -> dict[str, Any]
 
 
 def _message(cls: type[Message], key: str) -> dict[str, Any]:
-    """Return a message's table; without a type of its own it shows its carried message's."""
+    """Return a message's table; without its own type it shows its payload's."""
     kind = _type(cls)
     known = {} if kind is None else {"type": kind}
     return {"class": cls.__name__, "key": key, **known, "shape": _described(cls.shape_of_fields())}
 
 
 def _keys(messages: Sequence[type[Message]]) -> list[str]:
-    """Return each message's filter prefix: its type, or its class if others share the type."""
+    """Return messages' filter prefixes: the type, or the class if types are shared."""
     types = [_key(_type(cls) or cls.__name__) for cls in messages]
     own = [_key(cls.__name__) for cls in messages]
     chosen = [kind if types.count(kind) == 1 else cls for kind, cls in zip(types, own, strict=True)]

@@ -75,7 +75,7 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
 
 
 def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[Path | None, str | None]:
-    """Write the file for the named agents, or the results' installed ones."""
+    """Write the file for the named agents, or the results' agents if all are installed."""
     agents = named or dict.fromkeys(use for use, _ in read_asked(results).get(AGENTS, {}).values())
     try:
         loaded = {agent: load_agent_of_results(agent, trusted=bool(named)) for agent in agents}
@@ -125,7 +125,7 @@ def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
 
 
 def _file_name(label: str, ending: str) -> str:
-    """Return a run's file name: its label; if too long, its beginning and a hash."""
+    """Return the run's label; if too long, its beginning and a hash."""
     # Bytes are counted and not characters, and a cut may fall into one: what is left of that character goes.
     whole = f"{label}{ending}"
     if len(os.fsencode(whole)) <= _LONGEST_NAME:

@@ -33,7 +33,7 @@ class Export:
 
 
 def find_runs(path: Path) -> Export:
-    """Return that folder's run, or all below a results folder; raise UserError if none."""
+    """Return a folder's run, or all runs below it; raise UserError if none."""
     one = path / TRACE_FILE
     files = [one] if one.is_file() else find_traces(path)
     if not files:
@@ -47,7 +47,7 @@ def find_runs(path: Path) -> Export:
 
 
 def levels(trace: Trace) -> dict[str, str]:
-    """Return names and values of the folders between results and run: agent, axes, seed."""
+    """Return names and values of the folders from results to run: agent, axes, seed."""
     return levels_of(trace.run)
 
 

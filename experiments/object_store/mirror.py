@@ -1,4 +1,4 @@
-"""Mirrors results on an object store, such as `s3://bucket/thesis`, on this machine.
+"""Mirrors results on an object store (`s3://bucket/thesis`) on this machine.
 
 An object is put whole or not at all, so runs are made and read in a local folder. New objects are fetched when a
 command begins; a run is published when it ends, all else when the command ends. A trace completes a run, so it is

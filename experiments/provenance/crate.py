@@ -70,7 +70,7 @@ class Packing:
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """The agents' code: metadata names by agent reference, and modules by place in the crate."""
+    """Agents' code: metadata names by reference, modules by place."""
 
     named: dict[str, Path | str]
     modules: dict[PurePosixPath, bytes]
@@ -160,7 +160,7 @@ def _import_path(file: Path) -> PurePosixPath:
 
 
 def _place(file: Path) -> PurePosixPath:
-    """Return an agent file's place in the crate: by content, as two files may share a name."""
+    """Return an agent file's place by content, as files may share a name."""
     return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
 
 

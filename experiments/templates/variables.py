@@ -38,7 +38,7 @@ _OF_KEYS, _OF_OTHERS = ("key", *_OF_ANY), ("type", "unit", *_BOUNDS, "choices", 
 
 
 def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:
-    """Read 3, 2.5, true, false; else a text, as for any text variable."""
+    """Read 3, 2.5, true, false; else a text, and always one for a text variable."""
     if variable is not None and variable.kind.types == (str,):
         return text
     for read in (int, float):

@@ -89,7 +89,7 @@ def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iter
 def _compare(agent: str, jobs: list[Job], found: list[Finding]) -> list[Finding]:
     """Compare the traces of the processes, and those of isolated nodes.
 
-    Skip the latter if shared memory, or suspicious lines of an unrepeatable agent, explain a difference.
+    Skip the latter if shared memory or suspicious lines explain a difference.
     """
     lines = run_in_child(lambda: suspects(load_agent(agent)))
     differences = list(_between_processes(jobs, lines))

@@ -1,8 +1,8 @@
 """Tests an agent's messages: round trips, and harmless foreign messages.
 
-Ideal links hand on objects, the radio bytes; frames can be damaged or foreign. So a message read from its bytes equals
-the written one, in transcripts too; other bytes raise DecodeError only; unknown messages and timers are ignored. Values
-follow the fields' types. A seeded generator, which prefers bounds, makes findings repeatable; users lack Hypothesis.
+Ideal links hand on objects, the radio bytes; frames can be damaged or foreign. So a message equals its bytes' reading,
+in transcripts too; other bytes raise DecodeError only; unknown messages and timers are ignored. A seeded generator,
+which prefers bounds, makes findings repeatable; users lack Hypothesis.
 """
 
 from __future__ import annotations

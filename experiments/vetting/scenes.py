@@ -124,7 +124,7 @@ class _Watch:
         self._agents: list[Agent] = []
 
     def parameters(self) -> Any:
-        """An image of the parameters that all agents share."""
+        """Return an image of the shared parameters."""
         return image(vars(self._agents[0].parameters)) if self._agents else None
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
@@ -145,7 +145,7 @@ class _Watch:
 
 
 def with_contents(actions: Iterable[Action]) -> Iterator[Action]:
-    """Return the actions, with a note of bytes after each sent message."""
+    """Add a note of bytes after each sent message."""
     for one in actions:
         yield one
         if isinstance(one, Send):

@@ -57,7 +57,7 @@ MAX_BYTES = 7
 """Of a value: seven bytes hold every number below 2**53."""
 _LENGTH = Struct("<I")
 _LEVEL = 6
-"""The gzip level: the highest takes five times as long for 2 % less."""
+"""gzip's highest level takes five times as long for 2 % less."""
 
 
 _NO_HAPPENINGS = (MOVE, ROLE, ENERGY, RADIO)
@@ -147,7 +147,7 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
 
 
 def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
-    """Return the place columns (ns, node, mm, mm); raise UserError for impossible ones."""
+    """Return place columns (ns, node, mm, mm); raise UserError for impossible ones."""
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
@@ -276,7 +276,7 @@ class Tables(NamedTuple):
     """Listings for the header and their columns.
 
     `listings` are [name, number of its head]; heads and rows are lists of texts. The columns: time (ns), node and
-    listing of each look; each listing's number of rows; and the numbers of the rows.
+    listing of each look; each listing's row count; and row numbers.
     """
 
     texts: dict[str, Any]
@@ -302,7 +302,7 @@ def tables_of(looks: Iterable[Look]) -> Tables:
 
 
 def _columns(names: Sequence[str], rows: Iterable[Sequence[float]]) -> dict[str, Column]:
-    """Return a column for each name from rows of numbers, rounded to integers."""
+    """Return a column for each name from rounded numbers."""
     table = np.array([[round(value) for value in row] for row in rows], np.int64).reshape(-1, len(names))
     return dict(zip(names, table.T, strict=True))
 

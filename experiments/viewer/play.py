@@ -39,7 +39,7 @@ class LaterCommandsError(UserError):
 
 
 class Session:
-    """`head` holds the lines before the first command, `commands` those with a prompt."""
+    """`head`: lines before the first command; `commands`: those with a prompt."""
 
     def __init__(self, path: Path, overrides: Overrides) -> None:
         """Read the file without its outputs; raise UserError, OSError."""
@@ -79,7 +79,7 @@ class Session:
         self._commands = changed
 
     def undo(self) -> None:
-        """Undo the last change, then the file's commands; raise UserError if none is left."""
+        """Undo the last change, or file command; raise UserError without one."""
         if not self._commands:
             raise UserError("there is no command to undo")
         before = self._earlier[-1] if self._earlier else self._commands[:-1]
@@ -98,7 +98,7 @@ class Session:
         return commands
 
     def _last(self, commands: list[str]) -> SimTime:
-        """Return the time of the last command or the file's setup; commands can take time."""
+        """Return the end of the last command or the setup; commands can take time."""
         return self._plan([*commands, f"{PROMPT} after 0s wait 1s"]).timeline.now
 
     def _document(self, commands: list[str]) -> Document:

@@ -78,7 +78,7 @@ def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId]
 
 
 def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
-    """Return places clockwise from the top; a single node on a small circle is its middle."""
+    """Return places clockwise from the top; a single node is the small circle's middle."""
     middle = DRAWN_SIDE_M / 2
     around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
     angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
@@ -87,7 +87,7 @@ def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
 
 
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
-    """Return a tree's places from the root at the top, levels and leaves evenly spaced."""
+    """Return a tree's places, root on top, levels and leaves evenly spaced."""
     order = _depth_first(nodes, parents)
     depths: dict[NodeId, int] = {}
     for node in order:
@@ -212,7 +212,7 @@ class DrawnOverlay(NamedTuple):
 
 
 class OverlayState(NamedTuple):
-    """A node's neighbours in a circular overlay, from an `overlay` row."""
+    """A node's neighbours from an `overlay` row."""
 
     place: str
     """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty: none."""
@@ -243,8 +243,7 @@ def _other(word: str) -> NodeId | None:
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
     """Return the rows' overlay, without malformed rows and unknown nodes.
 
-    An edge stays while any of the node's topics has it; a node's first topic places it. A crash removes all the node's
-    knowledge.
+    An edge stays while any topic has it; a node's first topic places it. A crash removes all the node's edges.
     """
     chosen = table.filter(pc.is_in(table[EVENT], pa.array((OVERLAY, CRASH)))).select([TIME_S, NODE, EVENT, DETAIL])
     known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
@@ -266,7 +265,7 @@ def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
 
 
 def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
-    """Return an overlay row's state; None if malformed or of an unknown node."""
+    """Return a row's state; None if malformed or of an unknown node."""
     try:
         state = OverlayState.read(detail)
     except ValueError:

@@ -71,7 +71,7 @@ class Doorway:
     lock: Lock = field(default_factory=Lock)
 
     def enter(self, connection: socket.socket) -> None:
-        """Admit a connection; evict the oldest stranger if there are too many."""
+        """Admit a connection; evict the oldest stranger if needed."""
         with self.lock:
             now = time.monotonic()
             self.strangers[connection], self.unread[connection] = now, now + REQUEST_S
@@ -82,7 +82,7 @@ class Doorway:
                 _stop(oldest, socket.SHUT_RDWR)
 
     def welcome(self, connection: socket.socket) -> bool:
-        """Admit the connection as a guest; return whether there was room."""
+        """Admit a guest; return whether there was room."""
         with self.lock:
             self.strangers.pop(connection, None)
             if len(self.guests) >= MOST_GUESTS:
@@ -103,7 +103,7 @@ class Doorway:
             self.guests.discard(connection)
 
     def stop_waiting(self) -> None:
-        """Stop reading from connections past their deadline; guests still get an answer."""
+        """Stop reading past deadlines; guests still get an answer."""
         with self.lock:
             now = time.monotonic()
             for connection in [one for one, end in self.unread.items() if end < now]:
@@ -117,7 +117,7 @@ def _stop(connection: socket.socket, how: int) -> None:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serve one page at `url`, which holds a token; with `answer` it also takes JSON by POST."""
+    """Serve a page at `url`, which holds a token; `answer` handles JSON by POST."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -171,7 +171,7 @@ class PageServer(ThreadingHTTPServer):
 
 
 def _read_to_the_end(connection: socket.socket) -> None:
-    """Read the rest of a request within bounds, so no sender can hold the thread."""
+    """Read the rest of a request within bounds, so no sender holds the thread."""
     give_up, read = time.monotonic() + FAREWELL_S, 0
     while read < FAREWELL_BYTES and (left := give_up - time.monotonic()) > 0:
         connection.settimeout(left)

@@ -58,7 +58,7 @@ class Source:
 
 
 def find_source(path: Path) -> Source:
-    """Return the run in a folder, the only one below it, or a trace file's; raise UserError, OSError."""
+    """Return the only run in or below a folder, or a trace file's; raise UserError, OSError."""
     trace = _find_trace(path)
     ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
     scenario = read_scenario(ini, Anything()) if ini.is_file() else None
@@ -66,7 +66,7 @@ def find_source(path: Path) -> Source:
 
 
 def _find_trace(path: Path) -> Path:
-    """Return the trace; raise UserError, with the remedy, unless there is exactly one."""
+    """Return the only trace; raise UserError with the remedy otherwise."""
     if path.is_file():
         return path
     if not path.is_dir():
@@ -90,7 +90,7 @@ def _title(trace: Path) -> str:
 
 
 def read_rows(path: Path) -> pa.Table:
-    """Return all rows; raise UserError for a damaged file or another kind of file."""
+    """Return all rows; raise UserError for a damaged or foreign file."""
     try:
         return read_trace(path)
     except DamagedTraceError as error:
@@ -164,7 +164,7 @@ def observe_over(
 def _carrier(
     source: Source, table: pa.Table, load: Callable[..., type[Agent]]
 ) -> Iterator[tuple[Scenario, type[Agent], Backend]]:
-    """Yield scenario, agent, and the record as a back-end, or a new back-end."""
+    """Yield scenario, agent, and the record or a new back-end."""
     scenario = source.scenario
     if scenario is None:
         raise UserError(f"{source.trace}: there is no run.ini beside it, so the run cannot be made again")
@@ -191,7 +191,7 @@ def is_over_radio(table: pa.Table) -> bool:
 
 
 def _without_receives(table: pa.Table) -> pa.Table:
-    """Return the rows without those that only some traces have, and without send numbers."""
+    """Return rows without receives and send numbers."""
     # Only traces of level full have receives, and the run may have been of any level.
     kept = table.filter(pc.not_equal(table[EVENT], RECEIVE))
     hops = pc.if_else(pc.equal(kept[EVENT], SEND), pa.scalar(None, pa.int32()), kept[HOPS])
@@ -214,7 +214,7 @@ class _Numbering(TraceWriter):
 
 
 class _Listening:
-    """A back-end that notes transmissions, which the host hands over in send-row order."""
+    """A back-end that notes transmissions in send-row order."""
 
     def __init__(self, backend: Backend, testimony: Testimony) -> None:
         self._backend = backend

@@ -31,7 +31,7 @@ class DiscoveryTimer:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One RREQ of a search: its TTL, and the earlier searches of the whole network."""
+    """A search's RREQ: its TTL, and the earlier searches of the whole network."""
 
     ttl: int
     repeats: int = 0
@@ -66,7 +66,7 @@ class Discovery(Process):
     # Packets, with a route and without one
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
-        """Send a packet over the active route, or keep it and search one (section 6.3)."""
+        """Send a packet over the active route, or search one (section 6.3)."""
         route = self._table.active(packet.destination, now)
         if route is not None:
             self._send_packet(packet, route, now)
@@ -136,7 +136,7 @@ class Discovery(Process):
         return search is not None and search.lost_hop_count is not None
 
     def _begin(self, destination: NodeId, search: Search, now: SimTime) -> None:
-        """Send the RREQ of an attempt, or hold it back for its turn."""
+        """Send an attempt's RREQ, or hold it for its turn."""
         self.searches[destination] = search
         at = self._rreq_limit.reserve(now)
         if at == now:

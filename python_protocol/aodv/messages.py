@@ -2,11 +2,11 @@
 
 Fields, order and masks of flags are the RFC's, except:
 
-- Addresses have 16 bits, as in IEEE 802.15.4. A RREQ has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR 3 and 6 a
+- Addresses have 16 bits, as in IEEE 802.15.4: a RREQ has 20 bytes (24 in the RFC), a RREP 16 (20), a RERR 3 and 6 a
   destination (4 and 8), a RREP-ACK 1 (2).
 - The TTL, in the RFC part of the IP header, takes a reserved byte.
 - No subnets (section 7), so no prefix size in a RREP.
-- No multicast: the RFC reserves the flags J and R without a use.
+- No multicast: flags J and R have no use in the RFC.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """The parameters of AODV: RFC 3561, section 10, under the RFC's names, and additions for simulations.
 
-Constants that the RFC computes are properties. A profile gives defaults for absent parameters, also two switches:
+Constants that the RFC computes are properties. A given parameter overrides the profile, so two switches have the values
+`profile`, `on` and `off`.
 
 - `rfc` has the RFC's values, but TTL_START is 2, as section 10 requires with hellos.
 - `thesis` adds hellos from every node and a RERR when a route times out (the thesis, section 4.5.1).
-- `derived` computes constants from bit rate and network size for the worst case: all nodes hear each other and are
-  destinations. With the RFC's 40 ms a RREQ outlasts its wait on a slow channel.
+- `derived` takes bit rate and network size for the worst case: all nodes hear each other and are destinations. With the
+  RFC's 40 ms a RREQ outlasts its wait on a slow channel.
 """
 
 from __future__ import annotations

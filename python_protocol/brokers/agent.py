@@ -55,7 +55,7 @@ class BrokerAgent(Agent):
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
 
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
-        """Make a client always, and a broker if the node has that role."""
+        """Make a client, and a broker if the node has that role."""
         super().__init__(node, roles, parameters, random)
         self.client = self._make_client()
         self._lose_memory()
@@ -258,7 +258,7 @@ class BrokerAgent(Agent):
                 self._transmit(action, now)
 
     def _transmit(self, action: Send, now: SimTime) -> None:
-        """Send over the link; give up a neighbour with a full queue, so that no loss is silent."""
+        """Send over the link; give up a neighbour with a full queue, so no loss is silent."""
         neighbour = action.destination
         if not self.link.is_full(neighbour):
             self.perform(self.link.send(neighbour, action.message, now))

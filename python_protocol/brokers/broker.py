@@ -129,7 +129,7 @@ class Broker(Process):
         self.clients.discard(interface)
 
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:  # not all protocols store
-        """Take back the `messages` of a link that was given up, oldest first."""
+        """Take back the `messages` of a broken link, oldest first."""
         self.gone(interface, moved=False)
 
     def idle(self, interface: NodeId) -> None:
@@ -153,7 +153,7 @@ class Broker(Process):
             self.clients.add(sender)
 
     def is_client(self, interface: NodeId) -> bool:
-        """Return whether z is a client; a broker's node is its broker to all others."""
+        """Whether z is a client; a broker's node is its broker to all others."""
         return interface not in self._brokers
 
     def reaches(self, interface: NodeId | None) -> bool:
@@ -161,7 +161,7 @@ class Broker(Process):
         return interface == self.node or interface in self.neighbours or interface in self.clients
 
     def is_way_back(self, interface: NodeId, sender: NodeId) -> bool:
-        """Return whether y = z and z is no client, which may want its own notifications."""
+        """Whether y = z and z is no client, which may want its own notifications."""
         return interface == sender and not self.is_client(sender)
 
     # Senders
@@ -178,7 +178,7 @@ class Broker(Process):
             self.note(ROUTE, notification_id=str(notification.id), detail=listed)
 
     def radio_hops(self, hops: int, interface: NodeId) -> int:
-        """Return the hops of a message, `hops` so far, that goes on to an interface."""
+        """The hops of a message, `hops` so far, on to an interface."""
         return min(hops + (interface != self.node), MAX_HOPS)
 
     # What a person can see
@@ -253,7 +253,7 @@ class RoutingTable:
         return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
 
     def interfaces(self, subscriber: NodeId) -> list[NodeId]:
-        """Return the different z of each (-, z, s); several only while messages about s travel."""
+        """The different z of each (-, z, s); several only while messages about s travel."""
         return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
 
     def subscribers(self) -> list[NodeId]:
@@ -261,7 +261,7 @@ class RoutingTable:
         return list(dict.fromkeys(entry.subscriber for entry in self))
 
     def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
-        """Return the different y of each (f, y, -) with f(e), each with its s."""
+        """The different y of each (f, y, -) with f(e), each with its s."""
         found: dict[NodeId, list[NodeId]] = {}
         for entry in self:
             if entry.filter.matches(notification):

@@ -102,7 +102,7 @@ class Client(Process):
         """Send the messages to a new broker; `last` is the one before, perhaps the same."""
 
     def _head(self) -> tuple[Any, ...]:
-        """Return the fields before the filter of a new SUB or UNS; a numbering protocol counts up here."""
+        """Return the fields before the filter of a SUB or UNS; a numbering protocol counts up here."""
         return (self.node,)
 
     def _subscription(self, about: Filter, *, is_new: bool) -> Message:
@@ -116,7 +116,7 @@ class Client(Process):
         return Pub(hops, notification)
 
     def _send_subscription(self, about: Filter, *, is_new: bool) -> None:
-        """Send a SUB or UNS; without a broker make none, so that no number is used."""
+        """Send a SUB or UNS; without a broker use no number."""
         if self.broker is not None:
             self.send(self.broker, self._subscription(about, is_new=is_new))
 

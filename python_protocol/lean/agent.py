@@ -2,12 +2,12 @@
 
 There is no leader, parent, order or reliable link.
 
-- The publisher compares the cost of PUBs, each subscriber's mean distance and half a frame for the ACK, with that of a
-  counter-based broadcast.
+- The publisher compares the cost of PUBs, each subscriber's mean distance and half a frame for the ACK, with a
+  counter-based broadcast's.
 - A PUB lists subscribers with the sender's distances. A node nearer by `progress` forwards it, the sooner the nearer,
   until it hears an ACK or a nearer PUB. Bystanders repeat a missed ACK.
 - After its tries a node drops it; the publisher first sends it to all.
-- Heartbeats carry distances while PUBs are on the air.
+- Heartbeats carry distances during PUBs.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ class Journey:
     todo: set[NodeId] = field(default_factory=set)
     """Subscribers to which this node is about to send it."""
     duty: dict[NodeId, float] = field(default_factory=dict)
-    """Subscribers that wait for a sign of a nearer node, with their distances."""
+    """Subscribers for whom it was sent, with their distances: it waits for a sign of a nearer node."""
     done: set[NodeId] = field(default_factory=set)
     witnessed: set[NodeId] = field(default_factory=set)
-    """Those of them heard to say so."""
+    """Those of `done` heard to say so."""
     served: set[NodeId] = field(default_factory=set)
     """Subscribers to which this node ever sent it."""
     unheard: set[NodeId] = field(default_factory=set)
@@ -162,7 +162,7 @@ class LeanMft(RepairingGossip):
             self._learn_own()
 
     def change_subscriptions(self, event: Subscribe | Unsubscribe, now: SimTime) -> None:
-        """Send everybody the own filters from now on."""
+        """Send everybody the changed filters."""
         super().change_subscriptions(event, now)
         self._number = self._number % LAST_NUMBER + 1
         self._learn_own()
@@ -254,7 +254,7 @@ class LeanMft(RepairingGossip):
             self._transmit(journey, now)
 
     def _are_many(self, notification: Notification, count: int, now: SimTime) -> bool:
-        """Return whether a broadcast is cheaper than `count` PUBs, or they do not fit a frame."""
+        """Whether a broadcast is cheaper than `count` PUBs, or they do not fit a frame."""
         if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
         others = [one for one in self._interests.subscribers if one != self.node]
@@ -299,7 +299,7 @@ class LeanMft(RepairingGossip):
 
     @on_timer(AnswerTimer)
     def miss_answer(self, key: AnswerTimer, now: SimTime) -> None:
-        """Send it again; after the last try the publisher sends it to all, and others drop it."""
+        """Send it again; after the last try the publisher sends it to all."""
         journey = self._journeys.get(key.notification)
         if journey is None:
             return

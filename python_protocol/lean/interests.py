@@ -1,6 +1,6 @@
 """Interests: the filters of all subscribers, which every node keeps.
 
-- A subscriber numbers its changes and sends all filters with each, in parts of a frame, so that the newer set counts
+- A subscriber numbers its changes and sends all filters with each, in frame-sized parts, so that the newer set counts
   despite losses (T(s) of the thesis).
 - News go on after a random time, in shared frames, unless enough neighbours sent them.
 - Heartbeats carry a sum of all interests and the number of changes. At another sum a node sends its own, and some of

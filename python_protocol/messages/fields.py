@@ -6,8 +6,7 @@
 - an enumeration, a byte; a record: a `NamedTuple`, a frozen dataclass, or a class with `write` and `read`;
 - a message, one of several (`Sub | Uns`), or any (`Message`); `T | None`, whose presence is a bit.
 
-Receivers of a broadcast share one object on the embedded radio, so changeable types are refused
-(`what_can_be_changed`).
+Receivers of a broadcast share one object, so changeable types are refused.
 """
 
 from __future__ import annotations

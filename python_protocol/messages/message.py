@@ -26,7 +26,7 @@ class _MessageClass(type):
     def __new__(
         mcs, class_name: str, bases: tuple[type, ...], namespace: dict[str, Any], **about: Any
     ) -> _MessageClass:
-        """Take `about`: the tag, the name and the notation in the class's head."""
+        """Take `about`: tag, name and notation in the class's head."""
         cls = super().__new__(mcs, class_name, bases, namespace)
         if not bases or "__dataclass_fields__" in namespace:  # the second class that dataclass makes for its slots
             return cls
@@ -41,7 +41,7 @@ class _MessageClass(type):
 
 
 class Message(metaclass=_MessageClass):
-    """Base of all messages; a subclass without a tag is a base of others, never sent."""
+    """Base of all messages; one without a tag is never sent."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -53,7 +53,7 @@ class Message(metaclass=_MessageClass):
     _layout: ClassVar[Layout]
     _fixed: ClassVar[FixedSize | None]
     _members: ClassVar[Sequence[tuple[str, Callable[[Any], Any], Callable[[Any, Any], None]]]]
-    """Each field's name, and functions that read and set its slot, also when frozen."""
+    """Each field's name, and functions that read and set its slot, also frozen."""
     _notation: ClassVar[str] = OTHERS
 
     @classmethod

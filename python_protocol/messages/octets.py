@@ -263,7 +263,7 @@ class Fields(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A bit of a byte of flags; `shape` is that of the optional value it marks."""
+    """A bit of a byte; `shape` is the optional value's that it marks."""
 
     name: str
     mask: int
@@ -286,7 +286,7 @@ class Tagged(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Inner(Shape):
-    """A message with one of these tags, or any if there are none."""
+    """A message with one of these tags, or any if none."""
 
     tags: tuple[int, ...] = ()
 

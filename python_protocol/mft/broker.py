@@ -7,8 +7,7 @@ algorithms leave a choice:
 - Control messages from a broker outside N_i are ignored.
 - MIG follows the next hops to their end, even past b (4.1, line 20).
 
-Corrections (`parameters`) are needed because T(s) shows the newer claim, not whether it is complete or its way still
-exists.
+T(s) shows the newer claim, not whether it is complete or its way still exists: hence the corrections (`parameters`).
 """
 
 from __future__ import annotations
@@ -93,10 +92,10 @@ class Broker(Forwarding):
         self._send_queued(mig.subscriber, z)
 
     def _is_next(self, z: NodeId, message: Sub | Uns | Mig) -> bool:
-        """Return whether a message is newer, lines 1, 7 and 13, and no message before it is missing.
+        """Whether a message is newer, lines 1, 7 and 13, and no message before it is missing.
 
         `correct_old` answers an outdated one with a BSUB. `ask_gaps` asks for everything after a gap: a broker that
-        skipped a number would pass for one that knows both, and lack a filter for ever.
+        skipped a number would lack a filter for ever.
         """
         own = self.table.timestamp(message.subscriber)
         is_newer = Timestamp(message.timestamp, message.hops) > own
@@ -174,7 +173,7 @@ class Broker(Forwarding):
             self._send_subscriptions(child.subscriber, b_j)
 
     def _believes(self, child: Known) -> bool:
-        """Return whether b_j is the way to a child of its BMIG: lines 4, 11 and 12.
+        """Whether b_j is the way to a child of its BMIG: lines 4, 11 and 12.
 
         By `home_decides` only the subscriber's own broker denies it.
         """
@@ -235,7 +234,7 @@ class Broker(Forwarding):
             self.flood(one_hop_on(bsub), z)
 
     def _contradicts(self, bsub: Bsub) -> bool:
-        """Return whether the sender is wrong, by `correct_old` or, at the own broker, `home_decides`."""
+        """Whether the sender is wrong, by `correct_old` or, at the own broker, `home_decides`."""
         own = self.table.timestamp(bsub.subscriber)
         if bsub.known.counter == own.counter:
             return own.is_home and self._parameters.home_decides
@@ -279,7 +278,7 @@ class Broker(Forwarding):
             self._greet(neighbour)
 
     def client_appeared(self, client: NodeId) -> None:
-        """Attach a client, perhaps back, and send it owed FILTERS and stored notifications."""
+        """Attach a client, and send it owed FILTERS and stored notifications."""
         self.clients.add(client)
         if client in self._owed_filters:
             self._send_filters(client)
@@ -350,10 +349,10 @@ def _known(subscriber: NodeId, route: Route) -> Known:
 
 
 def _is_below(route: Route, beyond: set[NodeId | None]) -> bool:
-    """Return whether a subscriber with entries lies on this side: its next hop is not `beyond`."""
+    """Whether a subscriber with entries lies on this side: its next hop is not `beyond`."""
     return bool(route.filters) and route.next_hop not in beyond
 
 
 def _is_from_client(sender: NodeId, message: Sub | Uns | Mig) -> bool:
-    """Return whether z = s: the subscriber sent it, not its node's broker."""
+    """Whether z = s: the subscriber sent it, not its node's broker."""
     return sender == message.subscriber and message.hops == 0

@@ -1,10 +1,7 @@
 """Opportunistic routing, for networks that are mostly disconnected: nodes carry notifications and hand them over.
 
-| module        | content                                                                                   |
-|---------------|-------------------------------------------------------------------------------------------|
-| `carrier`     | the buffer, filters and contacts of a node that carries notifications                     |
-| `replication` | epidemic routing (Vahdat and Becker 2000), binary spray and wait (Spyropoulos et al. 2005) |
-| `prophet`     | PRoPHET (RFC 6693) with the forwarding strategy GRTR                                      |
+`carrier` has the buffer, filters and contacts of a node; `replication` epidemic routing (Vahdat and Becker 2000) and
+binary spray and wait (Spyropoulos et al. 2005); `prophet` PRoPHET (RFC 6693) with the forwarding strategy GRTR.
 """
 
 from roambus.python_protocol.opportunistic.prophet import Prophet

@@ -49,14 +49,14 @@ class Rep(Message, tag=5, notation="{notification} {subscriber} hops={hops}"):
 
 
 class Bmig(Message, tag=7, notation="C={subscribers} b={broker}"):
-    """(BMIG, C_j, b_j): b_j has migrated with its local subscribers C_j (algorithm 3.3)."""
+    """(BMIG, C_j, b_j): b_j has migrated with C_j (algorithm 3.3)."""
 
     broker: BrokerId
     subscribers: tuple[SubscriberId, ...]
 
 
 class Row(NamedTuple):
-    """(f, z, s): an entry of the sender's table in a BTAB."""
+    """(f, z, s): an entry in a BTAB."""
 
     interface: NodeId
     subscriber: SubscriberId
@@ -241,7 +241,7 @@ class Broker(FamilyBroker):
         self._pass_on_rep(rep, z)
 
     def _pass_on_rep(self, rep: Rep, z: NodeId) -> None:
-        """Send the REP to a next hop, or queue it (lines 22 to 27)."""
+        """Send or queue the REP (lines 22 to 27)."""
         # More than one next hop is there only while messages about the subscriber are under way; one REP is enough.
         for y in self.table.interfaces(rep.subscriber):
             if self.reaches(y) and (self._parameters.pass_back or not self.is_way_back(y, z)):
@@ -268,7 +268,7 @@ class Broker(FamilyBroker):
             self._send_bmig(z)
 
     def _not_kept(self, bmig: Bmig) -> tuple[NodeId, ...]:
-        """Return a BMIG's unconnected subscribers; send a BMIG for the others (`keep_connected`)."""
+        """Return a BMIG's subscribers that are not connected here (`keep_connected`)."""
         if not self._parameters.keep_connected:
             return bmig.subscribers
         return tuple(s for s in bmig.subscribers if bmig.broker != self.node and not self._is_connected(s))
@@ -304,7 +304,7 @@ class Broker(FamilyBroker):
                 self._send_queued(s, b_j)
 
     def _reconcile(self, btab: Btab, b_j: NodeId) -> None:
-        """Send SUB for R_i - R_j and UNS for R_j - R_i, whatever the interfaces (lines 18 to 21)."""
+        """Send SUB for R_i - R_j and UNS for R_j - R_i (lines 18 to 21)."""
         here = dict.fromkeys((s, f) for f, _, s in self.table)
         there = dict.fromkeys((row.subscriber, row.filter) for row in btab.rows)
         for kind, of, without in ((Sub, here, there), (Uns, there, here)):
@@ -369,10 +369,7 @@ class Broker(FamilyBroker):
     # Helpers
 
     def local_subscribers(self) -> tuple[NodeId, ...]:
-        """C_i: the s of each (-, s, s), with `connected_only` those in I_i.
-
-        Derived from R_i, because each turned way changes it.
-        """
+        """C_i: the s of each (-, s, s) in R_i, with `connected_only` those in I_i."""
         is_in = self._is_connected if self._parameters.connected_only else self._is_local
         return tuple(s for s in self.table.subscribers() if is_in(s))
 

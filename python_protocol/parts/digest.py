@@ -33,7 +33,7 @@ class Held(NamedTuple):
     bits: Bits
 
     def has(self, identifier: NotificationId) -> bool:
-        """Return whether it names a notification; too old ones have no bit."""
+        """Whether it names a notification; too old ones have no bit."""
         age = self.newest - identifier.sequence
         return identifier.publisher == self.publisher and 0 <= age < _BITS and bool(self.bits >> age & 1)
 

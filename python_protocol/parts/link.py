@@ -3,10 +3,10 @@
 Stop and wait, as in IEEE 802.15.4, with growing, jittered pauses. Frames to a node must not overtake each other, which
 a MAC with one queue guarantees.
 
-- A direction has a session, random at first, counted up after each give-up. Its numbers have no gaps; a receiver joins
-  an unknown one anywhere.
-- The time-out follows the delays of all links, mostly spent in MAC queues, and doubles with each retransmission (RFC
-  6298, Karn).
+- A direction has a session, random at first, counted up after each give-up. Numbers have no gaps; a receiver joins an
+  unknown one anywhere.
+- The time-out follows the delays of all links, mostly in MAC queues, and doubles with each retransmission (RFC 6298,
+  Karn).
 - After a give-up the message may have arrived; re-routed, it can arrive twice.
 """
 

@@ -98,7 +98,7 @@ def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
 
 
 def _metrics(context: click.Context) -> Iterable[str]:
-    """Return the metrics of the preceding results, else every sweep's."""
+    """Return the preceding results' metrics, else every sweep's."""
     table = Path(_argument(context), "metrics", "runs.csv")
     if not table.is_file():
         return _names("metrics")(context)
@@ -108,7 +108,7 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 
 def _variables(context: click.Context) -> Iterator[str]:
-    """Return --set's names: variables of the preceding template or sweep, and named settings."""
+    """Return --set's names: template or sweep variables, and named settings."""
     from roambus.experiments.sweeps.named_settings import is_template, named_settings
     from roambus.experiments.sweeps.sweep_file import read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
@@ -121,7 +121,7 @@ def _variables(context: click.Context) -> Iterator[str]:
 
 
 def _parameters(context: click.Context) -> Iterator[str]:
-    """Return --param's names: parameters of the agent named before."""
+    """Return --param's names, of the agent named before."""
     from roambus.bridge.agents import load_agent
     from roambus.python_protocol.settings import describe_parameters
 
@@ -157,7 +157,7 @@ class ResultsFolder(click.Path):
     """A folder, or a store's address, published when the command ends."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the folder as a Path; raises click.BadParameter, UserError, RoambusError."""
+        """Return the folder as a Path; raise click.BadParameter, UserError, RoambusError."""
         if isinstance(value, str) and "://" in value and ctx is not None:
             return _fetched(value, ctx)
         return super().convert(value, param, ctx)
@@ -168,7 +168,7 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    """Fetch the files at an address; return its local folder. Raise UserError, RoambusError."""
+    """Fetch an address' files; return its local folder. Raise UserError, RoambusError."""
     from roambus.experiments.stores import open_store
 
     store = open_store(text)
@@ -355,7 +355,7 @@ PORT = click.option(
 
 
 class Simulator(NamedTuple):
-    """The protocol options between a host and a simulator in another process (docs/reference/bridge.md)."""
+    """Options for talking to a simulator process (docs/reference/bridge.md)."""
 
     deadline: float | None = None
     """In seconds."""

@@ -38,11 +38,11 @@ class Telling:
     is_quiet: bool = False
     is_verbose: bool = False
     document: Any = None
-    """The JSON document: grows by answers' keywords, unless a command gives a whole one."""
+    """The JSON document: answers' keywords, or a whole given one."""
     problems: set[str] = field(default_factory=set)
-    """Problems already reported, such as a failed run while others went on."""
+    """Problems already reported, such as failed runs."""
     is_told: bool = False
-    """Whether the document was printed already, as before a wait for Ctrl-C."""
+    """Whether the document is already printed."""
     started: float = field(default_factory=time.monotonic)
 
     def add(self, fields: Mapping[str, Any]) -> None:
@@ -69,7 +69,7 @@ class Telling:
 
 
 def telling() -> Telling:
-    """Return the running command's output; text for people where no command runs, as in tests."""
+    """Return the running command's output, or text output without a command."""
     context = click.get_current_context(silent=True)
     return Telling() if context is None else context.find_root().ensure_object(Telling)
 
@@ -91,7 +91,7 @@ def answer_whole(text: str, document: Any) -> None:
 
 
 def print_address(url: str) -> None:
-    """Print a served page's address at once: the command ends only with Ctrl-C."""
+    """Print a served page's address before the wait for Ctrl-C."""
     answer(url, url=url)
     telling().print_at_once()
 
@@ -105,7 +105,7 @@ def summary(text: str, /, **fields: Any) -> None:
 
 
 def report_problems(problems: Sequence[str]) -> None:
-    """Print problems of single runs, after everything else, and end the command."""
+    """Print problems of single runs last, and end the command."""
     told = telling()
     told.add({"problems": list(problems)})
     for problem in problems:
@@ -122,7 +122,7 @@ def remark(text: str) -> None:
 
 
 def detail(text: str) -> None:
-    """Print on stderr, with seconds since the start, only with `-v`."""
+    """Print on stderr with seconds since the start, with `-v` only."""
     told = telling()
     if told.is_verbose:
         click.echo(f"[{time.monotonic() - told.started:7.2f} s] {text}", err=True)
@@ -153,7 +153,7 @@ def bar(text: str, total: int | None) -> Iterator[Callable[[], None]]:
 
 
 def _lines(text: str, total: int | None) -> Callable[[], None]:
-    """Return a function that counts, and prints a line if the last is old."""
+    """Return a counter that prints a line if the last is old."""
     done, printed = count(1), time.monotonic()
 
     def one_more() -> None:
@@ -198,7 +198,7 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
 
 
 def _note(name: str) -> Any:
-    """Return a callback that records the option, given before or after the command's name."""
+    """Return a callback that records the option, before or after the command's name."""
 
     def keep(context: click.Context, _: click.Parameter, given: bool) -> None:
         if given:
@@ -208,7 +208,7 @@ def _note(name: str) -> Any:
 
 
 def _option(words: list[str], attribute: str, text: str) -> click.Option:
-    """Return a flag read before all other options, so that it affects their errors."""
+    """Return a flag read before all other options, to affect their errors."""
     return click.Option(words, is_flag=True, is_eager=True, expose_value=False, callback=_note(attribute), help=text)
 
 

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 
 LONGEST_WAIT_S = 30 * 86400
-"""Thirty days: a longer wait for a simulator means a forgotten command."""
+"""Thirty days: a longer wait means a forgotten command."""
 
 
 def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
-    """Return the named back-end's factory, with the connection options of its simulator."""
+    """Return the named back-end's factory with its simulator's options."""
     from roambus.bridge.backends.registry import make_factory
 
     return make_factory(

@@ -84,7 +84,7 @@ def reproduce(
 
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
-    """Compute the metrics with the existing Spark session; return a line for each unreadable run."""
+    """Compute metrics in the Spark session; return a line for each unreadable run."""
     from roambus.experiments.studies.study import sweep_folder
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 

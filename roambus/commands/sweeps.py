@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from roambus.spark.metrics.extra import Extra
 
 FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
-"""Seeds of each point before any judgement; claims span several points and need fewer."""
+"""Seeds of each point before judgement; claims span points and need fewer."""
 
 
 class Choice(NamedTuple):
@@ -67,7 +67,7 @@ class Choice(NamedTuple):
     parameters: Sequence[str] = ()
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
-        """Return the requested part of the sweep; `small` and `small_seeds` are defaults. Raise UserError."""
+        """Return the chosen part of the sweep; `small` and `small_seeds` are defaults. Raise UserError."""
         from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
@@ -78,14 +78,14 @@ class Choice(NamedTuple):
         return with_parameters(chosen, pairs("--param", self.parameters))
 
     def named(self, name: str) -> Sweep:
-        """Return a sweep by name or file, or a template swept by settings alone; raise UserError."""
+        """Return a named sweep, or a template swept by settings; raise UserError."""
         from roambus.experiments.sweeps.named_settings import is_template
         from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
-        """Return a template swept by settings alone; `source` is for messages. Raise UserError."""
+        """Return a template swept by settings; `source` is for messages. Raise UserError."""
         from roambus.experiments.sweeps.named_settings import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
         from roambus.experiments.templates.render import find_template
@@ -272,9 +272,9 @@ def make_crew(workers: int, spark: str | None) -> Crew:
 
 
 def _publishing(crew: Crew, results: Path) -> Crew:
-    """Return the crew, wrapped for results on a store to publish each run as it ends.
+    """Return the crew; for results on a store it publishes each run as it ends.
 
-    Raise UserError for cluster executors, which would use the store's folder on their own machines.
+    Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
     from roambus.experiments.sweeps.runner import Published
@@ -301,7 +301,7 @@ def run_until_known(
     make: Callable[[Sweep], list[str]],
     master: str,
 ) -> list[str]:
-    """Make the first runs, and more where needed: for the claims, if any and no metric is named.
+    """Make first runs, then more as the claims need, if any and no metric is named.
 
     Return a line for each failed or unreadable run.
     """
@@ -330,7 +330,7 @@ def run_until_known(
 
 
 def _check_metric(metric: str | None, extra: Extra) -> None:
-    """Raise UserError before any run for a metric that no run can have."""
+    """Raise UserError before any run for an impossible metric."""
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
@@ -348,7 +348,7 @@ def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[
 
 
 def _tell(out: Path, found: Wanted, precision: Precision, metric: str | None) -> None:
-    """Print how many points took how many seeds, and name those beyond the first."""
+    """Print seeds by point, and name points beyond the first seeds."""
     about = f"{metric} ± {precision.width}" if metric else f"the verdicts, or ± {precision.width}"
     counts = sorted(Counter(found.seeds.values()).items())
     lines = [f"seeds for {about}: {', '.join(f'{seeds} at {points} points' for seeds, points in counts)}"]

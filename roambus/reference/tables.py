@@ -44,7 +44,7 @@ def _sections(kind: str, table: str, head: Sequence[str], columns: Sequence[str]
 
 
 def templates() -> str:
-    """Return each template's variables and named settings; variables that all declare alike come last."""
+    """Return each template's variables and named settings; shared variables come last."""
     found = everything("templates")
     everywhere = [row for row in _variables(found[0]) if all(row in _variables(one) for one in found)]
     sections = [part for one in found for part in _template(one, everywhere)]
@@ -125,7 +125,7 @@ def _arguments(one: Any) -> str:
 
 
 def modules() -> str:
-    """Return each module with its docstring's first sentence, a section for each folder."""
+    """Return modules by folder with their docstrings' first sentences."""
     sections = (f"## {part}\n\n{_modules_of(part)}" for part in PARTS)
     return "\n".join(sections)
 

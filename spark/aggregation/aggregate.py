@@ -74,7 +74,7 @@ def _write_parquet(table: pd.DataFrame, declared: Mapping[str, str], path: Path)
 
 
 def replace_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write the file and rename it; raise OSError, or UserError unless it is a file."""
+    """Write and rename the file; raise OSError, or UserError unless it is a file."""
     check_replaceable(path)
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)  # a link that a stranger put there would be followed
@@ -124,7 +124,7 @@ def natural_order(value: object) -> tuple[tuple[int, float, str], ...]:
 
 
 def axes_of(runs: pd.DataFrame) -> list[str]:
-    """The names of the axes: the columns between agent and seed."""
+    """The axes: the columns between agent and seed."""
     columns = list(runs.columns)
     return columns[columns.index(AGENT) + 1 : columns.index(SEED)]
 
@@ -132,7 +132,7 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
 def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRICS) -> pd.DataFrame:
     """Return a row with `MEASURED` for each metric of each point.
 
-    Seeds without a value do not count in n. With n = 1 there is no interval, with n = 0 no row.
+    Seeds without a value do not count; n = 1 gives no interval, n = 0 no row.
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
@@ -174,7 +174,7 @@ Problems = dict[Path, str]
 
 
 class Progress(Protocol):
-    """Shows how far an aggregation is, such as `roambus.experiments.sweeps.progress.Progress`."""
+    """Shows an aggregation's progress, such as `roambus.experiments.sweeps.progress.Progress`."""
 
     def show(self, total: int) -> AbstractContextManager[None]:
         """Begins to count to `total` runs."""
@@ -207,8 +207,8 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
 ) -> list[str]:
     """Write `metrics/runs`, `metrics/points` and `extra`'s tables below `results`.
 
-    Earlier results come from the store unless `afresh`. Return a line for each damaged or failed run, and one for those
-    never made, with the command `again`. Raise UserError, or RoambusError if Spark fails.
+    Earlier results come from the store unless `afresh`. Return a line for each unusable run, and one for missing ones
+    with the command `again`. Raise UserError, or RoambusError if Spark fails.
     """
     files = find_traces(results)
     traces, problems = list_traces(files)
@@ -289,7 +289,7 @@ def metrics_of(
 
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
-    """Return the rows of sound traces in the order of names, for equal frames."""
+    """Return the rows of sound traces, ordered by name for equal frames."""
     sound = rows.filter(pc.is_null(rows[PROBLEM])).select([name for name in METRICS_SCHEMA.names if name != PROBLEM])
     frame: pd.DataFrame = sound.sort_by(RUN).to_pandas().set_index(RUN)
     for name in (SENT, EXTRA, OBSERVATIONS):

@@ -121,7 +121,7 @@ def tasks_of(traces: Sequence[Trace], cores: int) -> list[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A METRICS_SCHEMA row for each trace, and perhaps readable damaged ones."""
+    """A METRICS_SCHEMA row for each trace, and damaged traces that may become readable."""
 
     rows: pa.Table
     passing: list[Trace]
@@ -161,7 +161,7 @@ class Computer:
 
 @contextmanager
 def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
-    """Sends our package wherever it must be sent. Raises OSError."""
+    """Send our package wherever needed; raise OSError."""
     if is_local(session):
         yield Computer(session, None, extra)
         return
@@ -300,7 +300,7 @@ def _numbers(table: Table, run: Run) -> list[float]:
 
 @contextmanager
 def _blamed(what: Metric | Table) -> Iterator[None]:
-    """Turn a function's errors into MetricError, but the trace's and Ctrl-C."""
+    """Turn a function's errors into MetricError, except the trace's and Ctrl-C."""
     try:
         yield
     except UserError:  # of the trace

@@ -34,7 +34,7 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.trace import parquet
 
 MOST_NAMED = 1000
-"""The most missing runs that are named one by one."""
+"""The most missing runs that are named."""
 REMEDY = "run the sweep again to repeat it"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 """The beginnings of a spreadsheet's formula, and numbers, which begin alike."""
@@ -98,7 +98,7 @@ def _damage(trace: Trace) -> str:
 
 
 def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:
-    """Return a line for each failed run, and one for all never made."""
+    """Return a line for each failed run, and one for the rest."""
     gone = list(absent(results, found))
     failed = [trace for trace in gone if trace.with_name(FAILED_FILE).is_file()]
     tried = set(failed)

@@ -174,8 +174,8 @@ _NOT_ACCEPTED = (
 def spark_session(master: str = "local[*]", *, java_options: str | None = None) -> Iterator[SparkSession]:
     """Yield a session on `master`, then stop it; an active one is used and left running.
 
-    On a cluster, spark-defaults.conf holds and executors run PYSPARK_PYTHON. Raise UserError without a fitting Java or
-    a master, RoambusError if Java ends.
+    On a cluster, spark-defaults.conf holds and executors run PYSPARK_PYTHON. Raise UserError without Java or a master,
+    RoambusError if Java ends.
     """
     if master.startswith(CONNECT):
         with connect_session(master) as remote:

@@ -34,7 +34,7 @@ KEPT_S = 30 * 24 * 3600
 
 DISTRIBUTION = "roambus"
 _LEFT_OUT = ("__pycache__", "omnet")
-"""Executors compile themselves, and find Castalia by their environment."""
+"""Executors compile for themselves, and find Castalia by their environment."""
 SAME_TIME = (1980, 1, 1, 0, 0, 0)
 """Every archived file's time: equal contents make equal archives."""
 

@@ -36,11 +36,11 @@ class Kind(Enum):
     """A metric's type of values, and its value for nothing to measure."""
 
     COUNT = "count"
-    """A whole number, 0 if nothing of the kind happened."""
+    """A whole number, 0 without an occurrence."""
     WHOLE = "whole"
-    """A whole number, unknown if there was nothing to measure."""
+    """A whole number, unknown without a measurement."""
     REAL = "real"
-    """A number, which is unknown if there was nothing to measure."""
+    """A number, unknown without a measurement."""
 
 
 class Support(Enum):
@@ -56,10 +56,10 @@ class Support(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A measure of a run; called with the run, it computes its value."""
+    """A measure of a run; a call computes it."""
 
     column: str
-    """The name in tables, on the command line and in exports."""
+    """The name in tables, exports and commands."""
     title: str
     """The name for readers, without the unit."""
     meaning: str

@@ -61,7 +61,7 @@ def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
 
 
 class Run:
-    """The run of a trace; raises DamagedTraceError, tables for invalid rows."""
+    """The run of a trace; raises DamagedTraceError, and so do tables of invalid rows."""
 
     def __init__(self, file: Path, deadline_s: float = 1.0) -> None:
         footer = read_footer(file)
@@ -291,7 +291,7 @@ def billionths(seconds: Any) -> Any:
 
 
 def difference_s(later: pd.Series[float], earlier: pd.Series[float]) -> pd.Series[float]:
-    """Return the time between, to the nanosecond, if both exist."""
+    """Return the time between both, to the nanosecond; missing if one is."""
     return ((later * 1e9).round() - (earlier * 1e9).round()) / 1e9
 
 

@@ -108,7 +108,7 @@ class CastaliaBackend:
         self._notes: list[Note] = []
         self._totals: Totals | None = None
         self.round_trips = 0
-        """The number of pairs of Step and Reply so far."""
+        """Pairs of Step and Reply so far."""
 
     def open(self) -> Hello:
         """Wait for the simulator's Hello; raise UserError, BackendError."""
@@ -215,7 +215,7 @@ def _check_scenario(scenario: Scenario) -> None:
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raise UserError for wrong strength readings and others' traffic, the embedded radio's only."""
+    """Raise UserError for wrong strength readings and others' traffic."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)
@@ -249,7 +249,7 @@ class BridgedFactory:
         return self.over(scenario, agent, simulator)
 
     def over(self, scenario: Scenario, agent: type[Agent], simulator: Simulator) -> CastaliaBackend:
-        """The back-end that speaks with this simulator."""
+        """Return the back-end over this simulator."""
         return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
 
 
@@ -278,7 +278,7 @@ class ServeFactory(BridgedFactory):
     """Waits for a simulator that a user starts."""
 
     address: str | None = None
-    """The address is tcp://ADDRESS:PORT; None means a private ipc socket."""
+    """tcp://ADDRESS:PORT; None for a private ipc socket."""
     wait_s: float = field(kw_only=True)
     announce: Callable[[Path], None] = field(kw_only=True)
     """Receives the run's folder once the host listens."""
@@ -298,7 +298,7 @@ class ServeFactory(BridgedFactory):
             Endpoint.tcp(self.address)
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
-        """The back-end of one run; it listens once it is opened."""
+        """Return a run's back-end, which listens on `open`."""
         deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
         simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways, self.transport)
         return self.over(scenario, agent, simulator)

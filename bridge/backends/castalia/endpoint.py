@@ -26,7 +26,7 @@ from roambus.bridge.process import BRIDGE, private_folder
 SOCKET = "bridge"
 Transport = Literal["zeromq", "local"]
 SCHEMES: dict[Transport, str] = {"zeromq": "ipc://", "local": "unix://"}
-"""How the address of a private socket begins."""
+"""The beginning of a private socket's address."""
 LONGEST_TEMPORARY = 70
 """A Unix socket's path holds 107 bytes, up to 30 for our names."""
 
@@ -71,7 +71,7 @@ class Endpoint:
 
     @property
     def path(self) -> str:
-        """The file of a socket that is one."""
+        """Return a Unix socket's file."""
         return self.address.partition("://")[2]
 
     @classmethod

@@ -22,7 +22,7 @@ from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import INI_FILE
 
 OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
-"""These variables name the folders of OMNeT++ and of Castalia."""
+"""Variables with the folders of OMNeT++ and Castalia."""
 
 OMNET_ROOT = "ROAMBUS_OMNET"
 """Names other sources of our modules than the package's."""
@@ -56,7 +56,7 @@ class Installation:
 
     @property
     def simulator(self) -> Path:
-        """The path of Castalia's executable, which need not exist."""
+        """Return Castalia's executable, which need not exist."""
         return simulator_in(self.castalia)
 
     def types(self) -> NedTypes:
@@ -75,14 +75,14 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Says how a simulator is started in a run's folder."""
+    """A simulator's command in a run's folder."""
 
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     links: dict[str, Path] = field(default_factory=dict)
     """Names in `.roambus` with their files."""
     files: dict[str, str] = field(default_factory=dict)
-    """These files are written into `.roambus`, with these texts."""
+    """Files with texts for `.roambus`."""
 
 
 def find_installation() -> Installation:
@@ -112,7 +112,7 @@ def _root(variable: str, what: str) -> Path:
 
 
 def simulator_in(castalia: Path) -> Path:
-    """Returns the executable of a Castalia in this folder."""
+    """Return a Castalia's executable in this folder."""
     return castalia / "src" / "CastaliaBin"
 
 
@@ -131,12 +131,12 @@ class Modules:
 
     @property
     def library(self) -> Path:
-        """Returns the library that Castalia loads."""
+        """Return the library for Castalia."""
         return self.build / LIBRARY
 
     @property
     def ned(self) -> Path:
-        """Returns the root of our NED files."""
+        """Return the root of our NED files."""
         return self.sources / "castalia" / "ned"
 
 
@@ -180,7 +180,7 @@ def release_in(omnetpp: Path) -> str:
 def other_release(file: Path, simulator: str, root: str, there: str) -> str:
     """Return the simulator release of our file's build if not the present one, else "".
 
-    Our file contains the simulator's name, release and a comma; `root` is its folder's variable.
+    The file contains name, release and a comma; `root` is the variable of the simulator's folder.
     """
     built = re.search(rf"{re.escape(simulator)} (\d[\w.]*), ".encode(), file.read_bytes())
     if built is None or there in {"", release := built[1].decode()}:
@@ -189,7 +189,7 @@ def other_release(file: Path, simulator: str, root: str, there: str) -> str:
 
 
 def major(release: str) -> int:
-    """Its first number; 0 if it begins with none."""
+    """Return a release's first number, or 0."""
     number = release.partition(".")[0]
     return int(number) if number.isdigit() else 0
 

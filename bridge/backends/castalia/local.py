@@ -200,7 +200,7 @@ class LocalConnection:
             raise BackendError(end)
 
     def _lost(self) -> str:
-        """Return the disconnection's error, after the simulator has ended."""
+        """Return the disconnection's error, after a moment for the simulator to end."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it has closed its socket"
 

@@ -27,7 +27,7 @@ _MODULE = re.compile(
     r"(?:extends\s+(?P<base>[\w.]+)\s*)?(?:like\s+(?P<like>[\w.,\s]+?)\s*)?\{"
 )
 _END = re.compile(r';(?=(?:[^"]*"[^"]*")*[^"]*$)')
-"""A semicolon that is in no text."""
+"""A semicolon outside texts."""
 _SECTION = re.compile(r"\b(parameters|gates|types|submodules|connections)\b[^:;{}]*:")
 _PARAMETER = re.compile(
     r"(?:volatile\s+)?(?P<type>double|int|bool|string|xml)\s+(?P<name>\w+)\s*"
@@ -97,7 +97,7 @@ def _last(name: str) -> str:
 
 
 def read_ned(text: str) -> Iterator[Module]:
-    """The types that a NED file declares."""
+    """Yield a NED file's types."""
     text = _COMMENT.sub(lambda match: match[1] or "", text)
     for match in _MODULE.finditer(text):
         like = tuple(map(_last, (match["like"] or "").split(","))) if match["like"] else ()

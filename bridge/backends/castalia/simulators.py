@@ -48,7 +48,7 @@ EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
 SESSION, WAYS = "session", "ways"
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""The ways of the nodes that move by a file."""
+"""Ways from movement files."""
 
 NO_WAYS: Ways = MappingProxyType({})
 
@@ -64,11 +64,11 @@ class Simulator(Protocol):
 
     @property
     def run(self) -> str:
-        """The name of the run that it belongs to, for errors."""
+        """Return the run's name, for errors."""
 
     @property
     def hello_within_s(self) -> float:
-        """The time to wait for its Hello, in seconds."""
+        """Return the seconds to wait for Hello."""
 
     def connect(self) -> Channel:
         """Get a simulator; called once, first. Raise UserError, BackendError."""
@@ -79,7 +79,7 @@ class Simulator(Protocol):
     def end(self, *, in_order: bool) -> None:
         """Free everything, by SIGKILL if necessary; called once, last.
 
-        Raises BackendError if disorderly.
+        Raises BackendError if an orderly end failed.
         """
 
 
@@ -152,7 +152,7 @@ class StartedSimulator(_SimulatorOfRun):
                 self._child.end(in_order=in_order)
 
     def last_lines(self) -> str:
-        """The end of the simulator's log."""
+        """Return the end of its log."""
         return self._child.last_lines() if self._child else ""
 
 
@@ -193,7 +193,7 @@ class ServedSimulator(_SimulatorOfRun):
         return ""
 
     def end(self, *, in_order: bool) -> None:
-        """Free everything without killing, once the last message is read."""
+        """Free everything without killing, after a while to read the last message."""
         with self._resources:
             if self._channel is not None:
                 self._channel.wait_until_left(self._deadline_s if in_order else FAREWELL_S)
@@ -219,7 +219,7 @@ class Child:
                 raise BackendError(f"{program.command[0]} cannot be started: {error.strerror}") from None
 
     def ended(self) -> str | None:
-        """How it ended, in words; None while it runs."""
+        """Return its end in words; None while it runs."""
         status = self._process.poll()
         if status is None:
             return None
@@ -248,7 +248,7 @@ class Child:
             raise BackendError(end)
 
     def last_lines(self) -> str:
-        """The end of its log, to be appended to an error."""
+        """Return the log's end for an error."""
         with self._log.open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
             lines = log.read().decode(errors="replace").split("\n")

@@ -181,15 +181,15 @@ class Connection:
             raise BackendError(end)
 
     def _lost(self) -> str:
-        """Return the disconnection's error, after the simulator has ended."""
+        """Return the disconnection's error, after a moment for the simulator to end."""
         time.sleep(TICK_MS / 1000)
         return self._ended() or "the connection to the simulator is lost: it is frozen, or has closed its socket"
 
 
 def make_identities_unpredictable() -> None:
-    """Randomize the start of libzmq's peer numbers.
+    """Randomize libzmq's peer numbers, which start from C's unseeded `rand`.
 
-    libzmq draws it from C's unseeded `rand`, and aborts when a peer has claimed the next: a stranger could end the run.
+    libzmq aborts when a peer has claimed the next number: a stranger could end the run.
     """
     ctypes.CDLL(None).srand(secrets.randbits(32))
 
@@ -226,10 +226,10 @@ class Guard:
     def __init__(self, guarded: zmq.Socket[bytes], most: int | None = None) -> None:
         """Let `most` connections wait, by default their share."""
         self.left = Event()
-        """It is set as soon as the simulator's connection has ended."""
+        """Set once the simulator's connection has ended."""
         self._guarded = guarded
         self.monitor = guarded.get_monitor_socket(_EVENTS)
-        """It can be read when there is something to `look` at."""
+        """Readable when `look` has work."""
         self._address: Any = None
         self._here: dict[int, None] = {}
         """Descriptors of all connections, oldest first."""
@@ -312,7 +312,7 @@ class Admission:
         self._key = z85.decode(keys.client_public)
 
     def answer(self) -> None:
-        """Answers a question that is there."""
+        """Answer a waiting question."""
         version, request, *_, key = self.questions.recv_multipart()
         status, text = WELCOME if key == self._key else REFUSED
         self.questions.send_multipart([version, request, status, text, b"", b""])

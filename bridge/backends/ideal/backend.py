@@ -116,7 +116,7 @@ class IdealBackend:
 
     @property
     def under_way(self) -> int:
-        """How many frames are under way."""
+        """Return the number of frames under way."""
         return sum(map(len, self._under_way.values()))
 
     def fail(self, error: BaseException) -> None:
@@ -140,7 +140,7 @@ class IdealBackend:
         return step
 
     def _happen(self) -> None:
-        """Does everything that is planned for this instant."""
+        """Apply everything planned for this instant."""
         while self._happenings and self._happenings[0].at == self._now:
             self._change(self._happenings.popleft())
             self._lose_what_is_cut_off()
@@ -346,7 +346,7 @@ def given_graph(scenario: Scenario) -> GivenGraph | None:
 
 
 def _disk(scenario: Scenario) -> GivenGraph:
-    """The unit disk: links follow from where the nodes are."""
+    """Return the unit disk, whose links follow from places."""
     paths = paths_of(scenario)
     reaches = [reach_m(scenario, node) for node in scenario.nodes]
     changes = disk_changes(paths, reaches, scenario.time_limit)

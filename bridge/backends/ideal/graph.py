@@ -33,13 +33,13 @@ class Graph(NamedTuple):
     near: tuple[frozenset[NodeId], ...]
     """Each node's link targets."""
     down: frozenset[NodeId] = frozenset()
-    """The nodes that have crashed, whose links carry nothing."""
+    """Crashed nodes, whose links carry nothing."""
     groups: tuple[frozenset[NodeId], ...] = ()
     """Nothing carries between groups; unnamed nodes form one, too."""
 
     @classmethod
     def of(cls, nodes: int, links: Iterable[Link]) -> Graph:
-        """The graph of links that go both ways."""
+        """Return the graph of bidirectional links."""
         near: list[set[NodeId]] = [set() for _ in range(nodes)]
         for a, b in links:
             near[a].add(b)
@@ -47,7 +47,7 @@ class Graph(NamedTuple):
         return cls(tuple(map(frozenset, near)))
 
     def after(self, happening: Happening) -> Graph:
-        """The graph after that; a freeze leaves it as it is."""
+        """Return the graph afterwards; a freeze keeps it."""
         match happening:
             case LinkChange(_, a, b, up, one_way):
                 near = list(self.near)
@@ -69,14 +69,14 @@ class Graph(NamedTuple):
         return not self.groups or all((sender in group) == (receiver in group) for group in self.groups)
 
     def reached(self, sender: NodeId) -> tuple[NodeId, ...]:
-        """The nodes that a broadcast of `sender` reaches, in their order."""
+        """Return the nodes that a broadcast of `sender` reaches, in order."""
         near = sorted(self.near[sender])
         if self.down or self.groups:  # seldom, and a run asks for each broadcast after a change
             near = [receiver for receiver in near if self.carries(sender, receiver)]
         return tuple(near)
 
     def part(self, node: NodeId) -> frozenset[NodeId]:
-        """The nodes that a node can reach over others, itself included."""
+        """Return all nodes reachable over others, itself included."""
         return _part(self, node)
 
 
@@ -113,7 +113,7 @@ def cut_off(
 ) -> Iterator[tuple[Link, Sequence[Sent], list[Sent]]]:
     """Yield dead links, their frames, and those reported to senders.
 
-    A link layer detects a lost unicast frame by its missing acknowledgement, never a broadcast.
+    A missing acknowledgement reveals a lost unicast frame, never a broadcast.
     """
     for link, frames in under_way:
         if not graph.carries(*link):

@@ -76,8 +76,8 @@ def path_loss(
 ) -> PathLoss:
     """Draw log-normal shadowing per pair; raise UserError for too many ways.
 
-    All shadowing is drawn first, row by row, then differences of directions, from a generator copy past the first
-    draws, so that pairs come in blocks. Given losses replace or extend drawn ones, however weak.
+    All shadowing is drawn first, row by row, then differences of directions, from an advanced generator copy, so that
+    pairs come in blocks. Given losses replace or extend drawn ones, however weak.
     """
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
@@ -98,7 +98,7 @@ def path_loss(
 
 
 def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways]:
-    """The ways that are not given, and then those that are."""
+    """Return the ways not given, then the given ones."""
     sources, targets = (np.array(ends, np.int32) for ends in (given.sources, given.targets))
     codes = sources.astype(np.int64) * places + targets
     kept = []
@@ -109,7 +109,7 @@ def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways
 
 
 def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
-    """The generator in its state after this number of draws."""
+    """Return the generator after this number of draws."""
     later = copy.deepcopy(random)
     for start in range(0, draws, DRAWS_AT_ONCE):
         later.standard_normal(min(DRAWS_AT_ONCE, draws - start))
@@ -272,7 +272,7 @@ def _candidates(reach: float, places: Places) -> Iterator[tuple[Indices, Indices
 
 
 class Squares:
-    """Places by squares of at least `side` metres; their number is bounded.
+    """Places by squares of at least `side` metres, in bounded number.
 
     Importing SciPy's tree takes longer than most searches.
     """

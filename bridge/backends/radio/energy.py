@@ -1,10 +1,8 @@
 """Energy: each node's power and consumption, and batteries that run out.
 
-Model: docs/reference/radio.md, "Energy", as in Castalia's ResourceManager.
-
-1. A node draws its baseline and its radio state's power, added up before each change of state and at each `look`.
-2. A node then found empty is dead: its radio hears nothing, its MAC refuses and forgets messages. A frame on the air
-   leaves whole, where Castalia's never ends.
+Model: docs/reference/radio.md, "Energy", as in Castalia's ResourceManager. A node draws its baseline and its radio
+state's power, added up before each change of state and at each `look`. Found empty, it is dead: its radio hears
+nothing, its MAC refuses and forgets messages. A frame on the air leaves whole, where Castalia's never ends.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ def switch_power_mw(radio: RadioSettings) -> NDArray[np.float64]:
 def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
     """Return BATTERY[n]; empty if no radio sleeps and all batteries must outlast the run.
 
-    That is the default. Batteries also count the consumption of sleeping nodes.
+    That is the default. Batteries also count the consumption of nodes that sleep.
     """
     radio, nodes = scenario.radio, scenario.nodes
     if scenario.batteries_last and not scenario.mac.may_sleep:
@@ -75,7 +73,7 @@ def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def first_looks(batteries: NDArray[Any]) -> list[tuple[int, int, int]]:
-    """Every node's first look at its battery, as an event."""
+    """Return every node's first battery look, as an event."""
     times = (batteries["since"] + batteries["interval"]).tolist()
     return [(time, state.BATTERY, node) for node, time in enumerate(times)]
 
@@ -142,10 +140,7 @@ def _radio_power(s: State, index: int) -> float:
 
 @compiled
 def look(s: State, node: int, now: int) -> None:
-    """Check the node's battery and schedule the next check.
-
-    A change of the radio's state has charged the battery already and defers the check.
-    """
+    """Check the node's battery and schedule the next check; a new radio state defers it."""
     battery = s.batteries[node]
     if now - battery.since >= battery.interval:
         spend(s, node, now)

@@ -17,7 +17,7 @@ from roambus.bridge.backends.radio.engine import MEASURED_LOSS, VARIATION, compi
 from roambus.bridge.backends.radio.state import State
 
 NOBODY = -1
-"""This ends the list of the nodes in a place."""
+"""Ends a place's list of nodes."""
 DIGIT_BITS = 7
 """Of the numbers of nodes, by which links are sorted."""
 DIGIT_MASK = (1 << DIGIT_BITS) - 1
@@ -39,10 +39,7 @@ def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64],
 
 @compiled
 def apply_moves(s: State, now: int) -> None:
-    """Move the nodes to their cells at `now`.
-
-    A new `RUN.moves` makes all found hearers stale, since any node may come or leave.
-    """
+    """Move the nodes to their cells at `now`; a new `RUN.moves` makes found hearers stale."""
     run = s.run[0]
     while run.moves < len(s.moves) and s.moves[run.moves].time <= now:
         move = s.moves[run.moves]
@@ -88,10 +85,7 @@ def is_lost(s: State, sender: int, receiver: int) -> bool:
 
 @compiled
 def find_hearers(s: State, sender: int, now: int) -> None:
-    """Find the hearers of `sender`'s next frame, unless still fresh.
-
-    After making room, the loop repeats this with the same result.
-    """
+    """Find the hearers of `sender`'s next frame, unless still fresh; repeatable."""
     if s.nodes[sender].moves_seen == s.run[0].moves:
         return
     s.run[0].found = 0
@@ -158,7 +152,7 @@ def _occupied_ways(s: State, cell: int) -> int:
 def _power_on(s: State, sender: int, way: int, varies: int, now: int) -> float:
     """Return the sender's power on this way.
 
-    `varies` is RUN's, but a constant to the compiler.
+    `varies` is passed in: to the compiler RUN's is no constant.
     """
     power = s.nodes[sender].tx_power - s.loss_db[way]
     if varies:

@@ -16,7 +16,7 @@ from roambus.bridge.backends.radio.engine import compiled, row_hint
 from roambus.bridge.backends.radio.state import LEVEL, SIGNAL, State
 
 ENOUGH, SIGNALS, LINKS, DELIVERIES, EVENTS = range(5)
-"""Lacking room: none, a signal at each radio, a node's hearers, a frame's deliveries, an event's consequences."""
+"""Lacking room: none, a signal per radio, a node's hearers, a frame's deliveries, following events."""
 
 SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
 """In each row."""
@@ -35,7 +35,7 @@ LEVEL_BYTES, SIGNAL_BYTES = LEVEL.itemsize, SIGNAL.itemsize
 
 @compiled
 def lacking(s: State, starts: bool) -> int:
-    """Return the next event's lacking room; it `starts` a frame if the found hearers are its own."""
+    """Return the next event's lacking room; it `starts` a frame if the hearers are its own."""
     run = s.run[0]
     # Not only at nodes that hear the next frame: the most at any node so far is cheaper to know, and never too little.
     if run.most_heard >= s.signals.shape[1]:
@@ -72,7 +72,7 @@ def make_room_for_frames(s: State) -> State:
 
 
 def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
-    """The array with this number of zeros appended."""
+    """Return the array with this many zeros appended."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
 
 
@@ -88,10 +88,7 @@ def asked_ahead(s: State, reached: int) -> int:
 
 @compiled
 def ask_ahead(s: State, sender: int, place: int, reached: int) -> None:
-    """Prefetch for links after the sender's link at `place`.
-
-    A node's record comes first with its row's beginning, then the places it names.
-    """
+    """Prefetch for links after the sender's link at `place`: a node's record, then the signal and level it names."""
     if place + FAR < reached:
         node = s.links[sender, place + FAR].receiver
         row_hint(s.nodes, node, 0)

@@ -1,8 +1,8 @@
 """The radio: its states and their changes, its buffer, and outgoing frames.
 
 Model: docs/reference/radio.md, "The radio", as in Castalia's Radio with the CC2420's values. A radio is in RX
-(LISTENING), in TX (SENDING), asleep, or SWITCHING between two of these, for the time in `switch_time`; returning to the
-original state takes no time. A new change can overtake one under way, whose queued end then has no effect.
+(LISTENING), in TX (SENDING), asleep, or SWITCHING in between, for the time in `switch_time`; returning to the original
+state takes none. A new change can overtake one under way, whose queued end then has no effect.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def fall_asleep(s: State, index: int, now: int) -> None:
 
 @compiled
 def buffer_frame(s: State, sender: int, frame: int, now: int) -> bool:
-    """Take a frame from the MAC and go to TX; return false if the buffer is full.
+    """Take a frame from the MAC; return false if the buffer is full.
 
     Only a radio in RX sets out for TX: others are there or on the way.
     """
@@ -111,7 +111,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
 def end_frame(s: State, sender: int, now: int) -> None:
     """End the frame: receivers judge it, and an empty buffer ends TX.
 
-    It ends at the hearers of its beginning, despite moves: only the next frame updates `links`.
+    It ends at its first hearers, despite moves: only the next frame updates `links`.
     """
     node = s.nodes[sender]
     spend(s, sender, now)

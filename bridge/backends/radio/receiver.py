@@ -160,7 +160,7 @@ def start_listening(s: State, receiver: int, now: int) -> None:
 def measured_power(s: State, receiver: int, now: int) -> float:
     """Return the power averaged over the last symbols, or NaN after too short listening.
 
-    Goes back to the averaging time's beginning, or over a full ring, whose older levels are lost.
+    Goes back to the beginning of the averaging time or of a full ring.
     """
     node = s.nodes[receiver]
     window = s.run[0].averaging_time
@@ -253,10 +253,10 @@ def _draw_all_bit_errors(s: State, receiver: int, now: int) -> None:
 
 @compiled
 def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
-    """Draw whether the constant stretch that ends now has a bit error.
+    """Draw whether the constant stretch that ends now has a bit error; bits round up.
 
-    Bits are rounded up. Nothing is drawn if errors are impossible: above the table's highest ratio, or without
-    interference on measured links.
+    Nothing is drawn if errors are impossible: above the table's highest ratio, or without interference on measured
+    links.
     """
     run = s.run[0]
     if run.is_measured and signal.interference == run.radio.noise_floor_dbm:
@@ -305,7 +305,7 @@ def _record_power(s: State, receiver: int, total: float, now: int) -> None:
 
 @compiled
 def add_dbm(a: float, b: float) -> float:
-    """The power of two signals together, by steps on their difference."""
+    """Return two signals' total power, by steps on their difference."""
     # A power in mW would need an exponential and a logarithm for each sum; Castalia saves them, too, by these steps.
     steps = min(math.ceil(abs(a - b)), MOST_STEPS)
     return float(max(a, b) + STEP_DB[steps])

@@ -1,9 +1,8 @@
 """A broker with a cache (sections 3 to 5).
 
 In handlers, z is the interface of arrival and y one of departure. The old broker alone answers a returning client.
-Messages that a lost link did not carry to a moving client are kept. Numbered requests let messages follow a client that
-moves on (`follow_client`). Duplicates are dropped by request (`drop_by_request`), because caches hold messages for
-other reasons, too.
+Numbered requests let messages follow a client that moves on (`follow_client`). Duplicates are dropped by request
+(`drop_by_request`), because caches hold messages for other reasons, too.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Broker(ForgetfulBroker):
                 self.send(neighbour, Uns(one))
 
     def _forget_unwanted(self) -> None:
-        """Remove messages without a client here (section 3.2)."""
+        """Remove messages that no client here wants (section 3.2)."""
         for one in [message.id for message in self.cache if not self._is_wanted(message)]:
             self.perform(self.cache.forget(one))
 
@@ -96,7 +95,7 @@ class Broker(ForgetfulBroker):
             self._trace_back(request, z)
 
     def _search(self, request: Request, z: NodeId) -> None:
-        """Respond with cached matches that are new on this way, and ask others."""
+        """Respond with newly cached matches, and ask others."""
         found = [
             message
             for message in self.cache
@@ -110,7 +109,7 @@ class Broker(ForgetfulBroker):
         self._pass_on(request, z)
 
     def _trace_back(self, request: Request, z: NodeId) -> None:
-        """Hand over to a returning client (section 4), from here or another broker."""
+        """Hand over to a returning client (section 4), or pass its request on."""
         client = request.route[-1]
         if z == client and (request.broker == self.node or self._parameters.follow_client):
             self._moving.discard(client)
@@ -153,7 +152,7 @@ class Broker(ForgetfulBroker):
 
     @on(Response)
     def forward_response(self, response: Response, z: NodeId, now: SimTime) -> None:
-        """Forward a response along its route, unless the message already went there."""
+        """Forward a response along its route, but once."""
         route = response.route[1:]
         if route and self._is_duplicate(response):
             self.note(DROP, notification_id=str(response.notification.id), peer=route[-1], detail=DUPLICATE)
@@ -161,7 +160,7 @@ class Broker(ForgetfulBroker):
             self._forward(replace(response, route=route), route[0])
 
     def _forward(self, response: Response, y: NodeId) -> None:
-        """Send a response on or keep its message; cache it for a client here."""
+        """Send a response on or keep it; cache it for clients here."""
         is_there = self.reaches(y)
         if is_there:
             self.send(y, replace(response, hops=self.radio_hops(response.hops, y)))

@@ -97,9 +97,9 @@ class Cache:
         return len(self._messages)
 
     def put(self, message: Notification, holders: Collection[NodeId] = ()) -> list[Note]:
-        """Cache a message, keep it for absent clients that want it, and return the notes.
+        """Cache a message, keep it for interested absent clients, and return the notes.
 
-        A full cache evicts the first ordinary message, else the first of all, but only for a message to keep.
+        A full cache evicts the first ordinary message, else, for a message to keep, the first of all.
         """
         # A message that is there already may be kept for somebody else from now on, and keeps its place in the order.
         notes = [] if message.id in self else self._admit(message, is_kept=bool(holders))
@@ -115,7 +115,7 @@ class Cache:
         self._policy.use(one)
 
     def release(self, client: NodeId) -> list[Notification]:
-        """Return a client's kept messages, ordered by arrival and publisher.
+        """Return a client's kept messages in each publisher's order.
 
         They become ordinary unless kept for others.
         """

@@ -1,9 +1,8 @@
 """A client that detaches and returns, perhaps to another broker; and caching on a node (section 4).
 
 It detaches by a REQUEST with its own id, and delivers arrivals until the link goes. It returns by SUBs, then a REQUEST,
-so that each link has the subscription before the old broker gives up its own. While away it keeps publications and
-changes of filters. Without detaching it subscribes elsewhere like a new client; the old subscription ends by the
-REQUEST, or, without `mobility_support`, by unsubscribing.
+so that each link has the subscription before the old broker gives up its own. Away, it keeps publications and changes
+of filters. Without detaching it subscribes elsewhere like a new client.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Client(SimpleClient):
 
     @on(Response)
     def receive_old(self, message: Response, broker: NodeId, now: SimTime) -> None:
-        """Take an old message; the trace counts requested ones, not kept ones."""
+        """Take an old message; the trace counts requested ones only."""
         if not message.kept:
             self.note(ANSWER, notification_id=str(message.notification.id), detail=str(message.number))
         self._deliver_once(message.notification, message.hops)

@@ -1,8 +1,8 @@
 """The subscription table ST of a broker, coverage, and messages (sections 3.1, 3.2 and 4).
 
-A neighbour gets a subscription unless it knows a cover. Constraints are compared in pairs; unsure answers cost a
-needless message. Forwarded filters are stored: derived again, they could differ. SUB and UNS are those of Simple
-Routing. A REQUEST's route grows by each broker; a RESPONSE's loses each node. The client comes last.
+Constraints are compared in pairs; unsure answers cost a needless message. Forwarded filters are stored: derived again,
+they could differ. SUB and UNS are those of Simple Routing. A REQUEST's route grows by each broker; a RESPONSE's loses
+each node. The client comes last.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _IMPLIED: dict[tuple[Operator, Operator], _Compare] = {
     (Operator.GREATER, Operator.GREATER_OR_EQUAL): operator.ge,
     (Operator.GREATER_OR_EQUAL, Operator.GREATER_OR_EQUAL): operator.ge,
 }
-"""A constraint of the first kind implies the second if their operands compare so."""
+"""A constraint of the first kind implies the second if operands compare so."""
 
 
 class SubscriptionTable:
-    """ST: distinct (f, z), with z a client or a neighbouring broker."""
+    """ST: distinct (f, z), z a client or broker."""
 
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
@@ -80,7 +80,7 @@ class SubscriptionTable:
                 yield from interfaces
 
     def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
-        """Return each different z of an (f, z) that may overlap one of `filters`."""
+        """Return the different z with filters that may overlap `filters`."""
         asked = tuple(filters)
         found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
         return list(dict.fromkeys(itertools.chain.from_iterable(found)))
@@ -127,7 +127,7 @@ def widest(filters: Iterable[Filter]) -> list[Filter]:
 
 
 def _implies(known: Constraint, asked: Constraint) -> bool:
-    """Whether one constraint alone implies the other."""
+    """Whether one constraint implies the other, by these two alone."""
     if known.attribute != asked.attribute:
         return False
     is_implied = _are_alike(known.operand, asked.operand) and _implies_alike(known, asked)
@@ -234,7 +234,7 @@ class Request(Message, tag=4):
 
 
 class Response(Message, tag=5, notation="{notification} path={route} {kept} hops={hops}"):
-    """An old message for a client; `kept`: it was kept for a moving client."""
+    """An old message, or one `kept` for a moving client."""
 
     number: Number
     """That of the request."""

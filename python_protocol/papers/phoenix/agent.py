@@ -74,7 +74,7 @@ Arrived = Pub | Rep | Turn
 
 
 class Sorter:
-    """Holds notifications until their turn: by ticks, then by the stay that a TURN names."""
+    """Holds notifications until their turn by ticks and TURNs."""
 
     def __init__(self, limit: int) -> None:
         """Holds at most `limit` back."""
@@ -94,7 +94,7 @@ class Sorter:
     def last(self) -> Stamp:
         """ts_last: everything up to here was delivered.
 
-        It belongs to the first stay that may not be over: later notifications are only held, and must be replayed.
+        It belongs to the first stay that may not be over: later ones are only held.
         """
         first = next(stay for stay in count(self._begun) if stay not in self._following)
         return Stamp(first, self._ticks[first])
@@ -145,7 +145,7 @@ class Sorter:
         return released
 
     def _resolve(self, stay: int) -> int:
-        """Return a stay, or its successor if it is over; several may have ended empty."""
+        """Return a stay, or its successor if over; stays can be empty."""
         stay = max(stay, self._begun)
         while stay in self._following:
             stay = self._following[stay]

@@ -1,9 +1,8 @@
 """A broker of Phoenix as published (algorithms 2.2 and 2.3), and the messages (tables 2.1 and 2.4).
 
 clock() counts stamped notifications: timestamps compare within one broker only. The old next hop is read before it is
-replaced (2.3, lines 5 to 8). y != z (2.2, line 18) concerns brokers; a client gets its own notifications. A broker
-whose link is lost gets nothing; the trace says so. Notifications are lost, doubled and overtaken; see `numbered`.
-`hops` counts radio hops, including the message's own.
+replaced (2.3, lines 5 to 8). y != z (2.2, line 18) concerns brokers; a client gets its own notifications. Notifications
+are lost, doubled and overtaken; see `numbered`. `hops` counts radio hops, including the message's own.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Stay = U16
 
 
 class Stamp(NamedTuple):
-    """ts of one broker or, numbered, of one subscriber; later ones are greater."""
+    """ts of one broker or, numbered, of one subscriber."""
 
     stay: Stay
     tick: U32
@@ -170,7 +169,7 @@ class Broker(FamilyBroker):
 
     @on(Pub)  # lines 15 to 24
     def publish(self, pub: Pub, z: NodeId, now: SimTime) -> None:
-        """Forward a notification to matching interfaces and queue it for local subscribers."""
+        """Forward a notification to matches and queue it for local subscribers."""
         # Line 16 counts the clock once for each PUB, whatever the number of interfaces: all of them get the same ts.
         matching = self._matching(pub)
         self.note_route(pub.notification, (s for found in matching.values() for s in found))
@@ -236,7 +235,7 @@ class Broker(FamilyBroker):
     def _send(self, interface: NodeId, message: Pub | Queued) -> None:
         """Send to an interface in reach.
 
-        Queues hold the local subscribers' messages. Others are lost, and traced, because the tree has no other way.
+        Queues hold local subscribers' messages; others are lost and traced: the tree has no other way.
         """
         if self.reaches(interface):
             self.send(interface, message)
@@ -287,8 +286,7 @@ class Broker(FamilyBroker):
 class Queues:
     """One broker's queues, bounded together; the oldest entries go first.
 
-    The thesis bounds none and keeps delivered ones (algorithm 2.3, lines 10 to 16). Old entries have mostly been
-    delivered.
+    The thesis bounds none (algorithm 2.3, lines 10 to 16). Old entries have mostly been delivered.
     """
 
     def __init__(self, limit: int) -> None:

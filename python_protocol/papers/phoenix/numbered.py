@@ -91,7 +91,7 @@ class NumberedBroker(Broker):
             self.send(b, mig)
 
     def _ways(self, subscriber: NodeId) -> Iterable[NodeId]:
-        """Return the interfaces to a subscriber's old place: all before its first SUB."""
+        """Return the interfaces to an old place, all before the first SUB."""
         if ways := self.table.interfaces(subscriber):
             return ways
         known = self._migrations.get(subscriber)
@@ -99,7 +99,7 @@ class NumberedBroker(Broker):
         return tuple(self.neighbours) if last is None else (last,)
 
     def _correct(self, z: NodeId, mig: Mig, known: _Migration) -> None:
-        """Answer an older MIG with the newest; send the subscriber the older stay's place."""
+        """Answer an older MIG with the newest; place its stay."""
         if mig.stay != known.mig.stay and z != known.way:
             self.send(z, known.mig)
             self._take_turn(Turn(mig.subscriber, NEVER, mig.stay, over=False))
@@ -147,7 +147,7 @@ class NumberedBroker(Broker):
     def _matching(self, pub: Pub) -> dict[NodeId, list[NodeId]]:
         """Return the interfaces for the PUB's subscribers; a publisher's PUB is for all.
 
-        An unknown subscriber gets nothing: this broker has lost its tables.
+        A broker that lost its tables sends to none.
         """
         matching = super()._matching(pub)
         if not pub.subscribers:

@@ -76,7 +76,7 @@ class Replicated(Agent):
 
     @on(Received, SendFailed, TimerFired, Subscribe, Unsubscribe, Publish, Attach)
     def pass_on(self, event: Event, now: SimTime) -> None:
-        """Hand the rest on, after a freeze once all messages are here."""
+        """Hand the rest on; after a freeze, once all messages are here."""
         if self._waiting is None:
             self.part.dispatch(event, now)
         else:

@@ -1,9 +1,8 @@
 """A broker, one of three of its site, with a process for each side.
 
-*Clients* (sections 4 to 6.5) talk to all three brokers. Each replies at once, and keeps the message until the leader
-has processed it. *Neighbouring sites* (sections 4 to 6.9) talk by their leaders, *the other two* (sections 6.4 to 6.8)
-to `succession`. All share the replica. Without a copy a broker keeps messages: it could take old ones for new.
-`_settle` follows each event, which can release a step or end this leadership.
+*Clients* (sections 4 to 6.5) talk to all three brokers, *neighbouring sites* (sections 4 to 6.9) by their leaders, *the
+other two* (sections 6.4 to 6.8) to `succession`. All share the replica. Without a copy a broker keeps messages: it
+could take old ones for new. `_settle` follows each event, which can release a step or end this leadership.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Broker(Process):
         self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.outbox, self.succession)
         self.client_side = ClientSide(self.replica, self.outbox, self.succession)
         self._kept: list[Received] = []
-        """Messages since a crash, kept until there is a copy of the state."""
+        """Messages that wait for a copy of the state."""
 
     # Handlers
 
@@ -76,7 +75,7 @@ class Broker(Process):
 
     @on(SendFailed)
     def failed(self, event: SendFailed, now: SimTime) -> None:
-        """Handle a failed connection (section 6.2); only this site's can change the leader."""
+        """Handle a failed connection (section 6.2); only this site's affects the leader."""
         self._side(event.destination).dispatch(event, now)
         if event.destination in self.brokers:
             self._settle(now)
@@ -108,7 +107,7 @@ class Broker(Process):
     # Helpers
 
     def _is_for_joining(self, event: Received) -> bool:
-        """Whether a broker without a copy handles it, because it concerns copies."""
+        """Whether a broker without a copy handles it."""
         asks = isinstance(event.message, TakeOver | AssumedDead | AreYouAlive | Empty)
         return isinstance(event.message, IAmLeader | Piece | State | CatchUp) or (
             asks and self.replica.tells_empty and event.sender in self.brokers
@@ -142,7 +141,7 @@ class ClientSide(Process):
     def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
         """Reply, and process the message or keep it for the leader (section 6).
 
-        The reply can be immediate: all three have the message.
+        All three have it, so the reply is immediate.
         """
         self.send(client, acceptance(message))
         self._replica.hear_client(client, message)
@@ -232,14 +231,14 @@ class NeighbourSide(Process):
 
     @on(IAmLeader)
     def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
-        """Turn to a new leader (section 6.9), and correct its choice of broker here."""
+        """Turn to a new leader (section 6.9), and correct its choice."""
         self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
         if not self._replica.is_leader:
             self._say_who_leads(sender)
 
     @on(Leader)
     def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
-        """Turn to the leader that the other broker names (section 6.9)."""
+        """Turn to the named leader (section 6.9)."""
         self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
 
     # Failures

@@ -1,8 +1,8 @@
 """A client: publisher and subscriber of one site (sections 4 to 6.4).
 
-It sends everything, numbered from 1, to all three brokers, because it does not know the leader, and accepts the
-leader's events to all three, so that each can take over. It reports a silent broker to the other two (section 6.4), and
-forgets messages that both accepted. If all three seem dead, it forgets nothing: it is itself out of reach.
+It sends everything, numbered from 1, to all three brokers, because it does not know the leader, and accepts events to
+all three, so that each can take over. It reports a silent broker (section 6.4), and forgets messages that the other two
+accepted. If all three seem dead, it is itself out of reach.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Client(Process):
 
     @on(Recovered, Attach)
     def resume(self, _event: Recovered | Attach, _now: SimTime) -> None:
-        """Ask the brokers after a crash or absence; both sides then repeat unaccepted messages."""
+        """Ask the brokers after an absence; both sides repeat unaccepted messages."""
         for broker, watch in self._watches.items():
             watch.satisfied()
             self._patience.forget(broker)
@@ -168,7 +168,7 @@ class Client(Process):
     def _ready(self, event: Event) -> list[Numbered]:
         """Return the deliverable messages.
 
-        A site without its state can reuse a number; that event does not wait.
+        A site without its state can reuse a number without waiting.
         """
         if self._incoming.is_new(event):
             return self._incoming.take(event)

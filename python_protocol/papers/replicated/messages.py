@@ -94,9 +94,9 @@ NOTHING = NotificationId(BROADCAST, 0)
 
 
 class Accepted(_OfStream, tag=5):
-    """The reply to the messages above, by key and notification (section 6.4).
+    """The reply to the messages above (section 6.4).
 
-    A leader without old copies can reuse a key.
+    It names the notification, too: a leader without old copies can reuse a key.
     """
 
     notification: NotificationId
@@ -121,7 +121,7 @@ Term = U32
 
 
 class Point(NamedTuple):
-    """The steps of a copy, the last under the leader of `term`; greater is newer."""
+    """A copy's steps, the last in `term`; greater is newer."""
 
     term: Term
     step: U32
@@ -142,7 +142,7 @@ class IAmAlive(Message, tag=7, name="I_AM_ALIVE"):
 
 
 class AssumedDead(Message, tag=8, name="ASSUMED_DEAD", notation="{broker}"):
-    """Reports the silent `broker` to the others of its site (section 6.4)."""
+    """Reports the silent `broker` (section 6.4)."""
 
     broker: BrokerId
 
@@ -195,14 +195,14 @@ class Informed(Message, tag=12, notation="{point}"):
 
 
 class HandOver(Message, tag=13, name="HAND_OVER", notation="{peer}: {message}"):
-    """A client's message that the old leader may not have processed (section 6.6)."""
+    """A client's perhaps unprocessed message (section 6.6)."""
 
     peer: NodeId
     message: Numbered
 
 
 class TakeOver(OfPoint, tag=14, name="TAKE_OVER"):
-    """Asks to lead from `term` on, with a copy at the point."""
+    """Asks to lead from `term`, with this copy."""
 
 
 class Yield(OfPoint, tag=15, notation="term={term} from {point} {snapshot}"):

@@ -1,10 +1,9 @@
 """The other nodes as a broker knows them: leaders, outgoing messages, and watches.
 
 A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker. The outbox sends to neighbouring
-leaders (sections 4.1 and 6.9), and again to new or recovered ones. A watch (section 6.4) is a time-out, a question,
-twice the time-out, a suspicion; time-outs double while nothing moves. The first, the patience, follows measured delays
-(RFC 6298), at least `time_out`: below the delay each new leader would seem dead (section 8). A late answer counts at
-most twice the wait.
+leaders (sections 4.1 and 6.9). A watch (section 6.4) is a time-out, a question, twice the time-out, a suspicion;
+time-outs double while nothing moves. The first, the patience, follows measured delays (RFC 6298), at least `time_out`:
+below the delay each new leader would seem dead (section 8).
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class Neighbours(Process):
         return self._watches[self.leader(peer)]
 
     def report(self, peer: Peer) -> None:
-        """Report a silent leader to both other brokers (section 6.4): one may be down."""
+        """Report a silent leader to both other brokers (section 6.4)."""
         leader = self.leader(peer)
         for broker in self.brokers[peer]:
             if broker != leader:
@@ -100,7 +99,7 @@ class Outbox(Process):
             self._send_on(output, now)
 
     def learn(self, peer: Peer, term: Term, now: SimTime, *, tell_mates: bool) -> None:
-        """Store a neighbour's leader, inform the replicas, and turn to it (sections 6.8 and 6.9)."""
+        """Store a leader, inform the replicas, and turn to it (sections 6.8 and 6.9)."""
         # News can come late, and by several ways; terms only grow, so that nobody turns back to an older leader.
         neighbours = self._neighbours
         if term <= neighbours.terms[peer]:
@@ -140,7 +139,7 @@ class Outbox(Process):
 
 @dataclass(frozen=True, slots=True)
 class WatchTimer:
-    """The timer of a watch; after a freeze, one of an earlier wait is late."""
+    """The timer of a watch; a freeze can make it late."""
 
     node: NodeId
     wait: int
@@ -158,7 +157,7 @@ _TIMED = {_Phase.WAITING, _Phase.ASKED}
 
 
 class Watch(Process):
-    """Watches one node for `times` the patience; its user reports when the timer runs out."""
+    """Watches one node for `times` the patience."""
 
     def __init__(self, node: NodeId, patience: Patience, of: Process | None = None, times: int = 1) -> None:
         super().__init__(of)

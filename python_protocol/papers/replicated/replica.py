@@ -2,8 +2,8 @@
 
 The leader processes a message in a step, which the others repeat. Its messages are held until another broker is
 informed, so they survive any one broker (the paper sends first). In term t place t mod 3 leads. One answer to TAKE_OVER
-is enough: two of three know each released step. Without a copy a broker answers EMPTY (`tell_empty`); the asker leads
-if no other copy is left. UPDATE passes over messages that all lost (`close_gaps`).
+is enough: two of three know each released step. EMPTY (`tell_empty`) reports a missing copy; UPDATE passes over
+messages that all lost (`close_gaps`).
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Replica(Process):
     def reply_again(self, peer: Peer, message: Numbered) -> None:
         """Repeat the leader's reply once all steps are released.
 
-        The step may be held, and neighbours never repeat an accepted message.
+        Neighbours never repeat an accepted message.
         """
         self.releases.hold(Released(self.point.step, peer, message, ()))
 
@@ -156,7 +156,7 @@ class Replica(Process):
 
     @on(HandOver)
     def hand_over(self, message: HandOver, sender: NodeId, _: SimTime) -> None:
-        """Take in another broker's message of a client (section 6.6), or its UPDATE."""
+        """Take in another broker's message (section 6.6), or its UPDATE."""
         if isinstance(message.message, Update):
             self._is_without(sender, message.message.key)
         else:
@@ -237,7 +237,7 @@ class Replica(Process):
 
     @property
     def is_last_copy(self) -> bool:
-        """Whether no other copy is left and another broker runs, so that steps can be released."""
+        """Whether no other copy is left, and another broker runs."""
         return self.is_taking_over and len(self._without) == len(self.mates) and any(self._without.values())
 
     @on(TakeOver)
@@ -281,7 +281,7 @@ class Replica(Process):
 
     @on(IAmLeader)
     def follow(self, news: IAmLeader, sender: NodeId, _: SimTime) -> None:
-        """Follow a new leader, with its copy unless this one is as new (section 6.7)."""
+        """Follow a new leader, with its copy unless equal (section 6.7)."""
         if news.term < self.term or news.term == self.point.term:  # an old leader's, or one that is followed already
             return
         self.step_down(news.term)
@@ -362,7 +362,7 @@ class Replica(Process):
 
 
 class Released(NamedTuple):
-    """A step's messages: the reply to `message` of `peer`, if any, and `outputs`."""
+    """A step's `outputs`, and the reply to `message` of `peer`, if any."""
 
     step: int
     peer: Peer | None

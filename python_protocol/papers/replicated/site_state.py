@@ -1,9 +1,8 @@
 """The state of a site, the same at each of its brokers, and its bytes.
 
-It is a function of the messages taken and their order (section 6). Handlers route (section 4) and order (section 5),
-and return messages, which are kept until accepted. Tables count filters, because clients share neighbours. A stream's
-receiver keeps the next number and early messages, its sender the last number and unaccepted ones (section 5.1). The
-bytes are the sequencer's last number, then a record for each neighbour in the site's order.
+It is a function of the messages taken and their order (section 6). Handlers route (section 4), order (section 5), and
+return messages, which are kept until accepted. Tables count filters, because clients share neighbours. Receivers of a
+stream keep the next number and early messages, senders the last number and unaccepted ones (section 5.1).
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class SiteState(Process):
         return self.incoming[peer].is_new(message)
 
     def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
-        """Process a message; return the messages that it and waiting ones cause."""
+        """Process a message; return all messages that follow."""
         for ready in self.incoming[peer].take(message):
             self.hear(ready, peer, _WHENEVER)
         outputs, self._outputs = tuple(self._outputs), []
@@ -92,7 +91,7 @@ class SiteState(Process):
 
     @on(Uns)
     def unsubscribe(self, uns: Uns, source: Peer, _: SimTime) -> None:
-        """Count the filter down, and forward this (section 4): others may want it."""
+        """Count the filter down (section 4): others may want it."""
         # The paper's authors had planned this, and left it out (section 7): a filter was never taken back.
         wanted = self.wanted[source]
         wanted[uns.filter] -= 1
@@ -102,7 +101,7 @@ class SiteState(Process):
 
     @on(Event)
     def publish(self, event: Event, source: Peer, _: SimTime) -> None:
-        """Route the event (section 4); in total order the root numbers it (section 5.2)."""
+        """Route the event (section 4); the root gives ordered ones numbers (section 5.2)."""
         if self._parameters.order != TOTAL or event.stream == ORDERED:
             # It does not go back to the site that it came from. A client that publishes what it wants gets it.
             others = [peer for peer in self.place.peers if peer != source or not self._is_site(peer)]
@@ -226,7 +225,7 @@ class Incoming:
 class Awaited:
     """One stream: the next number, and early messages (section 5.1).
 
-    In unordered streams a None marks a taken number; only numbers beyond the next are kept.
+    In unordered streams a None marks a taken number.
     """
 
     expected: Number = 1
@@ -272,7 +271,7 @@ class Outgoing:
     def skip_used(self) -> None:
         """Count numbers as used that lost copies sent.
 
-        UPDATEs take those between, or the neighbour would wait.
+        UPDATEs fill the gaps, or the neighbour would wait.
         """
         for key in sorted(self.early):
             for number in range(self.last.get(key.stream, 0) + 1, key.number):
@@ -283,7 +282,7 @@ class Outgoing:
     def accept(self, accepted: Accepted) -> bool:
         """Record an acceptance; return False if unexpected.
 
-        A client's reply can precede the step that sends the event; its remembered key prevents a repetition.
+        A client's reply can precede the step; its remembered key prevents a repetition.
         """
         key = accepted.key
         if key.number > self.last.get(key.stream, 0):

@@ -39,7 +39,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Sites:
-    """All sites; raises ValueError unless they form a tree, with three brokers each."""
+    """All sites; raises ValueError unless a tree with three brokers each."""
 
     sites: tuple[Site, ...]
 
@@ -103,7 +103,7 @@ class Sites:
 
 @cache  # all nodes have the same text
 def parse_sites(text: str) -> Sites:
-    """Read sites as in `EXAMPLE`; raise ValueError naming the parameter and site or node."""
+    """Read sites as in `EXAMPLE`; raise ValueError naming parameter and fault."""
     try:
         return _parse(text)
     except ValueError as error:

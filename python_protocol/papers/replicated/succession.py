@@ -1,9 +1,8 @@
 """The succession: failed leaders, and the choice of the next.
 
 The paper (sections 6.4 to 6.8) leaves the choice open. Here place t mod 3 leads in term t, so that brokers agree
-without a vote. A leader is watched only while it has something to do. A failed connection is a crash (section 6.2);
-silence takes a time-out, a question, and twice the time-out. The next leads by the first answer (see `replica`), and
-informs its site, neighbours and the reporters.
+without a vote. A leader is watched only while it has work. A failed connection is a crash (section 6.2); silence takes
+a time-out, a question, and twice the time-out. The next leads by the first answer (see `replica`).
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 _TIMES = 4
-"""Brokers wait longer than clients, which notice first (section 6.4), and longer than a leader's three time-outs for a
-neighbour."""
+"""Brokers wait longer than clients (section 6.4), and than a leader's three time-outs for a neighbour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ class Succession(Process):
 
     @on(IAmAlive)
     def i_am_alive(self, _answer: IAmAlive, sender: NodeId, now: SimTime) -> None:
-        """Repeat messages that the sender, or a crashed neighbour, may have missed."""
+        """Repeat messages that the sender may have missed."""
         self._patience.answered(sender, AreYouAlive(), now)
         if sender == self._watched:
             # The leader is there, and has not done what it should. It may have come back from a crash that nobody saw,
@@ -221,7 +219,7 @@ class Succession(Process):
         return broker == self._replica.leader != self._replica.node
 
     def assume_dead(self, broker: NodeId, reporter: NodeId | None = None) -> None:
-        """Take over in turn (section 6.5); reporters elsewhere learn of it later."""
+        """Take over in turn (section 6.5); remote reporters learn later."""
         if self.is_other_leader(broker):
             self._take_over_if_next()
         if reporter is not None and self._replica.is_taking_over:
@@ -257,7 +255,7 @@ class Succession(Process):
         self._outbox.tell_who_leads_elsewhere(mate)
 
     def _go_on_without(self, mate: NodeId, term: Term) -> None:
-        """Lead if no other copy is left; a broker unaware of this term was down."""
+        """Lead if no other copy is left."""
         if term < self._replica.term:
             self._replica.ask_to_yield(mate)
             return

@@ -1,8 +1,7 @@
 """A node of the skip ring: perhaps the supervisor, and a member for each topic's ring (section 4).
 
-Messages go to the supervisor, the member of their topic, or the `Outsider`. One timer calls Timeout of all parts. The
-node handles its own messages at once, then notes changed labels and edges: the trace shows no state that lasted no
-time. A topic is the x of `topic = x`.
+Messages go to the supervisor, a topic's member, or the `Outsider`. The node handles its own messages at once, then
+notes changed labels and edges: the trace shows no state that lasted no time. A topic is the x of `topic = x`.
 """
 
 from __future__ import annotations
@@ -202,7 +201,7 @@ class SkipRing(Agent):
     # What follows every event
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        """React to an event and the node's own messages, and note changes."""
+        """React to an event and own messages; note changes."""
         self.dispatch(event, now)
         self.perform(self._handle_own(now))
         for member in self.members.values():
@@ -231,7 +230,7 @@ class SkipRing(Agent):
         return Supervisor(ask_first=self.parameters.ask_first, of=self)
 
     def _is_to_join(self, topic: Topic) -> bool:
-        """Whether the node must ask for a place, or for leave to go."""
+        """Whether the node awaits a place or leave to go."""
         member = self.members.get(topic)
         return not self._is_away and (member is None or member.is_leaving)
 
@@ -243,7 +242,7 @@ class SkipRing(Agent):
         return self.members[topic]
 
     def _forget(self, topic: Topic) -> None:
-        """Forget a member; its last trace row has neither label nor edges."""
+        """Forget a member; a trace row without label and edges follows."""
         self.members.pop(topic).note_changes()
 
     def _taking_part(self) -> Collection[Subscriber]:

@@ -1,9 +1,9 @@
 """The skip ring from corrupted states, and as section 2.1 defines it, for tests and experiments.
 
-`CorruptedSkipRing` starts with random variables and false messages (`KINDS`), without references to missing nodes or
-unpublished publications (section 1.1). Four of five labels are in use or near: uniform ones would nearly all be unused.
-Nodes have their own generators, so a seed keeps its meaning. `skip_ring` shares no code with the protocol. K_i are the
-nodes with labels of at most i bits; edges over the greatest K_i are ring edges, others shortcuts.
+`CorruptedSkipRing` starts with random variables and false messages (`KINDS`), but only of existing nodes and
+publications (section 1.1). Four of five labels are in use or near: uniform ones would nearly all be unused. Nodes have
+their own generators, so a seed keeps its meaning. `skip_ring` shares no code with the protocol. K_i are the nodes with
+labels of at most i bits; edges over the greatest are ring edges, others shortcuts.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class CorruptedSkipRing(SkipRing):
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
-        """Begin the rounds and corrupt this node; each subscriber has a member."""
+        """Begin the rounds with this node corrupted."""
         super().start(event, now)
         draw = Draw(self.parameters, self.random)
         if Role.SUBSCRIBER in self.roles and self.parameters.kinds:
@@ -176,7 +176,7 @@ def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
 
 
 def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
-    """Make sorted rings that only requests of actions (ii) and (iv) can join."""
+    """Make rings that only actions (ii) and (iv) can join."""
     island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
     labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
     for member in agent.members.values():

@@ -1,8 +1,8 @@
 """Labels of subscribers, places on the circle [0, 1), and references (sections 2.1 and 2.2).
 
 l(x) moves the leading bit of x to the units place: 0, 1, 01, 11, 001, ...; r(b1 ... bd) = sum of bi / 2^i. Every label
-but "0" ends in 1, so places differ. Labels of trie nodes are any bits. On the air a byte counts the bits; whole bytes
-follow, highest bit first, and the last byte holds the rest as a number.
+but "0" ends in 1, so places differ. Labels of trie nodes are any bits. On the air a byte counts the bits; bytes follow,
+highest bit first, the last with the rest as a number.
 """
 
 from __future__ import annotations

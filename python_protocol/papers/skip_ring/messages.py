@@ -35,7 +35,7 @@ SERVE = "serve"
 Topic = Annotated[Value, By(write_value, read_value, shape=VALUE)]
 """The topic of a ring: the operand of `topic = x`."""
 HASH_BYTES = 8
-"""The length of a hash, which the paper leaves open; long enough to avoid collisions."""
+"""The length of a hash, open in the paper; it avoids collisions."""
 _BYTES = Struct(f"!{HASH_BYTES}B")
 Hash = Annotated[
     bytes,
@@ -87,7 +87,7 @@ class SetData(TopicMessage, tag=5, name="SetData", notation="{topic} {predecesso
 class Introduce(TopicMessage, tag=6, name="Introduce", notation="{topic} {reference} to={assumed} {cyclic}"):
     """Introduces the sender to a ring neighbour (section 2.2).
 
-    `assumed` is the receiver's label; with `cyclic` the sender is the list's other end.
+    `assumed` is the receiver's label; a `cyclic` sender is the other end.
     """
 
     reference: Reference

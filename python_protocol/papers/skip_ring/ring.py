@@ -1,9 +1,9 @@
 """The extended BuildRing, which sorts any references into a ring, and shortcuts (sections 2.2, 3.2.2).
 
 A node keeps its nearest neighbours `left` and `right`, and delegates others, dropping none; `ring` closes the list.
-Introductions carry the assumed label for correction. A node without a neighbour on one side introduces itself to the
-other (`cyclic`), up to the end. The farther `ring` stays. `probe_ends` opens a ring that winds twice. `check_labels`
-introduces delegations and former shortcuts: false labels would circulate for ever (theorem 5 assumes none).
+Introductions carry the assumed label for correction; `cyclic` ones run to the other end. The farther `ring` stays.
+`probe_ends` opens a ring that winds twice. `check_labels` introduces delegations and former shortcuts: false labels
+would circulate for ever (theorem 5 assumes none).
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class BuildRing(Process):
             self.right = other
 
     def _tidy(self, own: Reference) -> None:
-        """Move misplaced neighbours, and open a ring closed elsewhere than at its ends."""
+        """Move misplaced neighbours, and open a ring between wrong ends."""
         self.remove(own.node)
         left, right, ring = self.left, self.right, self.ring
         if left is not None and left.key > own.key:
@@ -222,7 +222,7 @@ class Shortcuts(Process):
                 self.send(other.node, IntroduceShortcut(self._ring.topic, one))
 
     def introduced(self, own: Reference, other: Reference) -> None:
-        """Store a shortcut by its label; delegate the old or useless one."""
+        """Store a shortcut by label; delegate the other node."""
         self._update(own)
         if other.label not in self.nodes:
             self._give_away(own, other.label, other.node)

@@ -2,8 +2,7 @@
 
 It answers requests by SetData, and once a round configures one subscriber of each topic. Faults: (i) a label without
 subscriber, (ii) a subscriber with several labels, (iii) a missing label l(i), i < n, (iv) any other label. Every
-operation repairs them first, because l(n) is not free in a damaged database. The last subscriber takes a departing
-one's label (section 4.1).
+operation repairs them first, because l(n) is not free in a damaged database.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class Supervisor(Process):
 
     @on(Subscribe, GetConfiguration)
     def integrate(self, request: Subscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
-        """Record and configure a subscriber (sections 3.1, 4.1); by `ask_first` only at its own request."""
+        """Record and configure a subscriber (3.1, 4.1); by `ask_first` at its own request."""
         self._note_served(request)
         is_known = request.subscriber in self.database(request.topic).entries.values()
         if self._asks_first and sender != request.subscriber and not is_known:

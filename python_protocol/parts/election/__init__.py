@@ -6,9 +6,8 @@ the parent. Where the thesis leaves a choice:
 - Only brokers lead and become parents.
 - The older leadership wins. Without heartbeats a broker follows another leader heard lately, or leads; it returns to a
   left one only for a new round.
-- With `sticky_parent` a parent stays while no copy has fewer hops; rounds go on after its copy.
-- Weak copies make a parent only without others. No parent is at as many hops as the node sent: hops fall towards the
-  leader.
+- A `sticky_parent` stays while no copy has fewer hops; rounds go on after its copy.
+- Weak copies make a parent only without others. No node takes a parent at as many hops as it sent, so hops fall.
 """
 
 from roambus.python_protocol.parts.election.algorithm import Election, ElectionTimer

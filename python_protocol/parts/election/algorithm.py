@@ -167,7 +167,7 @@ class Election(Overlay):
 
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
-        """Take a heartbeat's copy; nearly all are later copies, which are only compared."""
+        """Take a heartbeat's copy; nearly all are later copies, only compared."""
         message, sender = event.message, event.sender
         if not isinstance(message, Heartbeat):
             return
@@ -293,7 +293,7 @@ class Election(Overlay):
         self._await_next_round()
 
     def _patience(self, copy: Copy) -> SimTime:
-        """Return the wait in ns for the parent's copy, which jitters delay, or a stronger one."""
+        """The wait in ns for the parent's copy, which jitters delay, or a stronger one."""
         if self._parameters.sticky_parent and self.parent not in (None, copy.sender):
             return min(max(1, copy.hops) * self._parameters.relay_jitter, self._parameters.parent_window)
         return self._parameters.relay_jitter if copy.is_weak else 0
@@ -310,7 +310,7 @@ class Election(Overlay):
             self._best = copy
 
     def _is_fit_at_once(self, copy: Copy) -> bool:
-        """Return whether a first copy makes a parent at once; with `sticky_parent` a weak one waits."""
+        """Whether a first copy makes a parent at once; with `sticky_parent` a weak one waits."""
         if copy.sender in self._excluded:
             return False
         return not (copy.is_weak and self._parameters.sticky_parent) or copy.sender == self.parent
