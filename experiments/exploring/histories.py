@@ -323,7 +323,7 @@ class _Script:
         return do(command, world, self._brokers).world
 
     def _turns(self) -> Iterator[May | None]:
-        """The order of the lines; subscriptions mostly come first."""
+        """The order of the lines; many subscriptions come first."""
         early, late = list[May | None](), list[May | None]()
         for may in self._may:
             left_out = self._random.random() < self._style.leaves_out

@@ -155,7 +155,7 @@ class _Trial:
             self._ask(one for one in self._must if one.at_any_time)
 
     def _look_for_noise(self) -> None:
-        """The message types sent at the end but never before the first event; heartbeats are in both."""
+        """Report messages at the end, but for heartbeats: types sent before the first event, too."""
         begin = self._probed - self._planned.head.slot // 4
         beats = {kind for at, kind in self._witness.sent if at < self._first}
         late = [kind for at, kind in self._witness.sent if begin < at < self._probed and kind not in beats]

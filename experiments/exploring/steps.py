@@ -74,7 +74,7 @@ class Rules:
     brokers: frozenset[NodeId] = frozenset()
     publishers: frozenset[NodeId] = frozenset()
     lossy: frozenset[tuple[NodeId, NodeId]] = frozenset()
-    """The pairs (sender, receiver) with losses of any number."""
+    """The pairs (sender, receiver) between which any message may be lost."""
     any_order: bool = False
     """Messages on one link may overtake each other."""
     fast_messages: bool = False

@@ -152,7 +152,7 @@ def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
 
 @contextmanager
 def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[None]:
-    """Remove a first sweep's files again; others may rely on earlier ones."""
+    """On an error remove a first sweep's request without runs; an earlier request stays."""
     try:
         yield
     except BaseException:

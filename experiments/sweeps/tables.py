@@ -22,7 +22,7 @@ from roambus.python_protocol.settings import unknown
 
 _MOST_DOTS = 50
 _DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
-"""More dots than in any sweep's keys (three); parsing takes their square."""
+"""More dots than in any sweep's key (three); parsing time grows with their square."""
 _MOST_BITS = 64
 """An ini has no larger whole numbers."""
 
