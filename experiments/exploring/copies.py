@@ -256,7 +256,7 @@ class Surroundings:
         }
 
     def _state_of(self, value: Any) -> object:
-        value = getattr(value, "__func__", value)
+        value = named = getattr(value, "__func__", value)
         if isinstance(value, FunctionType):
             cells = [one.cell_contents for one in value.__closure__ or () if _is_filled(one)]
             value = (value.__defaults__, value.__kwdefaults__, value.__dict__, cells)
@@ -266,8 +266,8 @@ class Surroundings:
             return id(value)
         try:
             return self._copier.encode(value, 0)
-        except Exception:  # what cannot be copied is compared by what it is
-            return id(value)
+        except Exception:  # an object that cannot be copied is compared by its identity
+            return id(named)
 
 
 def _name(module: ModuleType) -> str:
