@@ -45,7 +45,6 @@ OPTIONS = (
     "skip_ring_check_labels",
     "replicated_follow_delays",
     "skip_ring_doubt_silence",
-    "skip_ring_probe_ends",
     "replicated_close_gaps",
     "replicated_renumber",
     "replicated_tell_empty",

@@ -240,9 +240,14 @@ class _Part:
     """The time by `time.monotonic` and the seed of each first violation."""
     seen: set[str] = field(default_factory=set)
     """Those that had something to look at."""
+    cut: int | None = None
+    """The seed of the history that the end of the time interrupted, which is not judged."""
 
 
 _shared: _Shared
+
+_FAREWELL_S = 3.0
+"""After a signal processes may finish their histories for so long."""
 
 
 def _share(shared: _Shared) -> None:
@@ -285,6 +290,7 @@ def _run_histories(one: HuntRequest) -> _Part:
         with _until(_shared.deadline) as over, collector_paused():
             wrong = judge.wrong(judge.drawer.draw(seed))
         if over:
+            part.cut = seed
             break
         part.histories += 1
         for name in wrong:
@@ -342,7 +348,7 @@ def hunt(
     return Hunted(
         one.path.stem,
         sum(part.histories for part in parts),
-        f"{one.seed}..{shared.next_seed.value - 1}",
+        f"{one.seed}..{min((it.cut for it in parts if it.cut is not None), default=shared.next_seed.value) - 1}",
         time.monotonic() - started,
         wrong,
         tuple(at - started for at, _ in found.values()),
@@ -361,7 +367,7 @@ def _hunt_in(  # noqa: PLR0913, PLR0917  # the parts of a hunt
     tell: Callable[[int, float], None],
 ) -> list[_Part]:
     """Return the parts of all processes; replace one that ends for its memory, kill one that hangs."""
-    begin = time.monotonic()
+    begin, last = time.monotonic(), shared.deadline + one.grace_s
     running = {pool.submit(_run_histories, one) for _ in range(jobs)}
     children = multiprocessing.active_children()
     parts: list[_Part] = []
@@ -369,11 +375,12 @@ def _hunt_in(  # noqa: PLR0913, PLR0917  # the parts of a hunt
         done, running = wait(running, timeout=0.2)
         parts += _results(done, children, is_interrupted)
         tell(shared.next_seed.value - one.seed, time.monotonic() - begin)
-        if is_interrupted():
+        if is_interrupted() and not shared.is_over.is_set():
             shared.is_over.set()
+            last = min(last, time.monotonic() + _FAREWELL_S)
         if not shared.is_ended:
             running |= {pool.submit(_run_histories, one) for _ in done}
-        elif is_interrupted() or time.monotonic() > shared.deadline + one.grace_s:
+        elif time.monotonic() > last:
             for child in multiprocessing.active_children():
                 child.kill()
             return parts

@@ -36,6 +36,7 @@ DAMAGED = 20
 """Messages decoded from all prefixes and some other bytes."""
 _REFUSALS = (ValueError, TypeError, OverflowError, LookupError, struct.error)
 """The errors by which a class refuses values."""
+MOST_DRAWS = 100
 DEEPEST = 2
 """The nesting of generated messages, below `messages.bytes.MAX_NESTING`."""
 _TEXTS = ("", "a", "topic", "ä€😀", "0" * 255, "01101", "x y\n'z'")
@@ -169,10 +170,19 @@ class Generator:
         if issubclass(cls, Enum):
             return self._random.choice(list(cls))
         if dataclasses.is_dataclass(cls) or hasattr(cls, "_fields"):
-            return cls(**self._fields(cls, depth))
+            return self._valid(cls, depth)
         if cls not in _PLAIN:
             raise UnknownTypeError(cls.__name__)
         return _PLAIN[cls](self._random)
+
+    def _valid(self, cls: Any, depth: int) -> Any:
+        """Return an instance; draw its fields again while the class refuses them, such as an infinite operand."""
+        for _ in range(MOST_DRAWS):
+            try:
+                return cls(**self._fields(cls, depth))
+            except ValueError:
+                continue
+        raise UnknownTypeError(cls.__name__)
 
     def _inner(self, cls: type[Message], depth: int) -> Message:
         kinds = [one for one in self._classes if issubclass(one, cls)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from roambus.command_line import commands
 from tests.roambus.conftest import Roambus
 
 FILES = {
@@ -79,7 +81,7 @@ STUDY = Study("walks", "a walk", (SWEEP,))
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The installed package, and a working folder."""
     for name, content in FILES.items():
         file = tmp_path / "site" / name
@@ -91,7 +93,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     for name in [one for one in sys.modules if one.partition(".")[0] == "walks"]:
         monkeypatch.delitem(sys.modules, name)
-    return folder
+    yield folder
+    for name in ("greet", "broken"):  # the command line keeps the commands that it has loaded
+        commands.commands.pop(name, None)
 
 
 @pytest.mark.usefixtures("package")
@@ -100,9 +104,9 @@ def test_everything_is_listed_beside_ours(roambus: Roambus) -> None:
     listed = roambus("list").out
     for line in ("How small walks go.", "Small walks.", "A small walk.", "beacons"):
         assert line in listed
-    commands = roambus("--help").out.partition("Commands:")[2]
-    assert "Greets RESULTS." in commands
-    assert "broken" in commands
+    listed = roambus("--help").out.partition("Commands:")[2]
+    assert "Greets RESULTS." in listed
+    assert "broken" in listed
 
 
 @pytest.mark.usefixtures("package")

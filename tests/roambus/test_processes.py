@@ -247,6 +247,6 @@ def test_a_hunt_of_which_a_process_is_killed_says_so(tmp_path: Path) -> None:
     until(lambda: len(session_processes(running.pid)) == 4)  # it, the tracker of multiprocessing, and two that hunt
     os.kill(max(session_processes(running.pid)), signal.SIGKILL)
     _, said = running.communicate(timeout=30)
-    assert said.endswith("error: a process of the hunt was killed, perhaps because memory was short: hunt again\n")
+    assert said.endswith("error: a process of the hunt was ended by the signal SIGKILL: hunt again\n")
     assert "Traceback" not in said
     until(lambda: session_processes(running.pid) == [])  # the tracker ends a moment after the others

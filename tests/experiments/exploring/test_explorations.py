@@ -58,7 +58,7 @@ def test_each_mend_of_the_first_approach_is_missed_when_it_is_off(
     assert _wrong(question, {}) == []
 
 
-@pytest.mark.parametrize(("name", "steps"), [("nothing twice", 6), ("everything delivered", 7), ("order kept", 8)])
+@pytest.mark.parametrize(("name", "steps"), [("nothing twice", 6), ("everything delivered", 7), ("order kept", 7)])
 def test_published_phoenix_loses_doubles_and_overtakes(name: str, steps: int) -> None:
     """The thesis, algorithm 2.3."""
     wrong = _wrong("phoenix_moves", {"number_migrations": "false"}, keep_on=True)

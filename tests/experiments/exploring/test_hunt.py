@@ -197,7 +197,7 @@ def test_a_hunt_goes_on_with_the_next_seed() -> None:
 def test_a_hunt_that_keeps_on_counts_what_is_wrong() -> None:
     """Each property with the number of histories in which it does not hold, and a transcript for its first one."""
     text = GRAPHS.format(f"{AGENTS}:Told", "probes arrive") + "must everything delivered\n"
-    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 1.5, keep_on=True), 1)
+    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 8, keep_on=True), 1)
     assert sorted(one.name for one in found.counterexamples) == ["everything delivered", "probes arrive"]
     assert all(1 < count <= found.histories for count in found.counts)
     assert f", in {found.counts[0]} of them: " in "\n".join(found.lines())

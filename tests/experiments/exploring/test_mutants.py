@@ -19,7 +19,8 @@ from roambus.experiments.exploring.verdicts import Counterexample
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 PROTOCOLS = Path(str(roambus.__file__)).parent
-WITHIN = Bounds(states=10_000)
+WITHIN, WITHIN_MORE = Bounds(states=10_000), Bounds(states=60_000)
+"""AODV's routes need more."""
 TABLE = "python_protocol/aodv/routing_table.py"
 
 MUTANTS = {
@@ -120,7 +121,7 @@ def broken(module: str, function: str, sound: str, other: str) -> Iterator[None]
 def wrong(question: str) -> list[Counterexample]:
     """What is found within bounds."""
     exploration = Exploration(read_question(QUESTIONS / f"{question}.txt"), Overrides())
-    exploration.run(WITHIN)
+    exploration.run(WITHIN_MORE if question == "aodv_routes" else WITHIN)
     return exploration.counterexamples
 
 

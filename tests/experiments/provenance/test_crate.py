@@ -108,6 +108,7 @@ def test_a_helper_beside_the_agent_is_in_the_crate(tmp_path: Path, monkeypatch: 
     """A stranger has neither; the runs are the same."""
     monkeypatch.chdir(tmp_path)
     Path("greeter.py").write_text(HELPED)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)  # another test may have its own
     Path("helper.py").write_text("COUNT = 3\n")
     run = "roambus run field --agent greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
     assert call(run, monkeypatch) == 0
