@@ -1,12 +1,9 @@
 """The seeds that each point needs for a narrow interval, or for a claim's verdict.
 
-Answers follow from the runs with the lowest seeds, never from the order of runs. A metric takes Stein's two stages
-(1945, Annals of Mathematical Statistics 16): n0 first seeds of variance s^2 give N = ceil((t s / d)^2) seeds, t with n0
-- 1 degrees of freedom. Adding seeds until the usual interval is narrow would stop too early.
-
-A claim has a few looks: the last at 5 %, those before share one per cent (Bonferroni), so a verdict errs with at most
-six. `judged` looks at a mean in the same way. A rate must also hold if unseen runs are as bad as can be
-(`seeds_to_show`).
+A metric takes Stein's two stages (1945): n0 first seeds of variance s^2 give N = ceil((t s / d)^2) seeds, t with n0 - 1
+degrees of freedom; adding seeds until the usual interval is narrow would stop too early. A claim has a few looks: the
+last at 5 %, those before share one per cent (Bonferroni), so a verdict errs with at most six. A rate must also hold if
+unseen runs are as bad as can be (`seeds_to_show`).
 """
 
 from __future__ import annotations

@@ -87,10 +87,10 @@ def random_tree(brokers: int, random: Random) -> Parents:
 
 
 def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start: int) -> str:
-    """A value of `SN.tree`: brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
+    """Return a value of `SN.tree`: brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
 
-    `moving` "brokers": a broker with its subtree moves to a broker outside it. "clients": client `brokers` + i, first
-    at broker i, moves to another broker. All such changes are equally likely. Raises ValueError.
+    `moving` "brokers" moves a broker with its subtree; "clients" moves client `brokers` + i, first at broker i. All
+    such changes are equally likely. Raises ValueError.
     """
     kinds = {BROKERS: range(1, brokers), CLIENTS: range(brokers, 2 * brokers)}
     if moving not in kinds:

@@ -138,8 +138,8 @@ class Anything:
 class Lookup:
     """Typed values of an ini's keys, with Castalia's defaults; methods raise UserError.
 
-    The ini's files lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond` knows it,
-    unless the host needs it; the settings then hold it, or the default if they cannot.
+    The ini's files lie in `folder`, unless `elsewhere` places them. A value refused here counts if `beyond` knows it
+    and the host does not need it.
     """
 
     def __init__(

@@ -90,8 +90,8 @@ def _too_long(failures: Mapping[str, int]) -> Iterator[str]:
 def execute(plan: RunPlan, backend: BackendFactory, key: str | None = None, drive: Drive = drive_host) -> None:
     """Make the run; leave a whole trace, or a log with the error, which is raised again.
 
-    `key` is the run's, if known; live runs have their own `drive`. Raises RoambusError, any error of a broken agent or
-    back-end, or OSError for an unwritable folder. Then, as after KeyboardInterrupt, only a whole trace remains.
+    Raises RoambusError, any error of a broken agent or back-end, or OSError for an unwritable folder. After
+    KeyboardInterrupt only a whole trace remains.
     """
     key = key or run_key(plan, backend)
     try:

@@ -39,10 +39,9 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class Publications:
-    """Node `node` publishes every `interval` from `start` (plus a random phase within one) to `until`.
+    """Node `node` publishes a `burst` every `interval` from `start` (plus a random phase) to `until`.
 
-    Each time it publishes a `burst` of notifications. With `topics` each draws its topic by Zipf's law: the k-th, from
-    1, with probability proportional to 1 / k to the power of `popularity`.
+    With `topics` each draws its topic by Zipf's law: the k-th with probability proportional to 1 / k ** `popularity`.
     """
 
     node: NodeId

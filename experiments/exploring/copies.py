@@ -1,14 +1,9 @@
 """Copies and compares agents by the standard library's pickle.
 
 The bytes of a pickle are the state: types, signs, insertion orders, subclass attributes and shared references. Three
-exceptions go through `persistent_id`:
-
-- Text, bytes, notifications and filters are stored by value: Python promises no identity for them.
-- Classes, modules and the agent's generator are the same objects in every copy.
-- With relative time a `Moment` is relative to the current time.
-
-A copy must have the bytes of its original. Only a set's order can differ; the copy's order is then the state, and the
-verdict names it. `Surroundings` finds state outside of the agent.
+exceptions go through `persistent_id`: text, bytes, notifications and filters are stored by value; classes, modules and
+the agent's generator are the same objects in every copy; with relative time a `Moment` is relative to now. A copy must
+have the bytes of its original, but for a set's order, which the verdict names.
 """
 
 from __future__ import annotations

@@ -144,8 +144,7 @@ def explore_all(
 ) -> Iterator[Report]:
     """Explore each network of a request in a child process, and yield its report.
 
-    `watched` calls a function in the child with a visitor. `announce` is called before any code that the scenario or
-    command line names. After Ctrl-C the report is the last.
+    `announce` is called before any code that the scenario or command line names. After Ctrl-C the report is the last.
     """
     networks = variants(read_question(request.path, announce))
     head, _ = read_head(document_of(networks[0][1]))

@@ -1,13 +1,9 @@
 """Random histories: a network and its events, drawn within a question's limits, and shrunk.
 
-A history is a transcript: lines that draw a network, and timed commands. Commands are drawn from the question's `may`
-lines, within their counts; its `must` lines play no part. The last commands are probes.
-
-Histories that differ in one number find the same errors, so each first draws a style (swarm testing: Groce et al.,
-2012): omitted lines, waits for quiet, spacing of commands, the busiest nodes, and whether it stays with recent nodes.
-
-A spell (freeze, cut-off, absence) ends before the probes. Shrinking is greedy: a step stays if the history stays
-equally wrong.
+A history is a transcript. Commands are drawn from the question's `may` lines; the last ones are probes. Each history
+first draws a style (swarm testing: Groce et al., 2012): omitted lines, waits for quiet, spacing, the busiest nodes. A
+spell (freeze, cut-off, absence) ends before the probes. Shrinking is greedy: a step stays if the history stays equally
+wrong.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """The model of a network: its steps from each state, in all orders that times allow.
 
-- A message arrives in its link's order, at the moment of the last event, or at that of the next timer, before or after
-  that runs out.
+- A message arrives in its link's order, at the last event's moment, or at the next timer's, before or after it.
 - A timer runs out at its time; timers of one moment in every order, also on one node.
-- A command comes at the last event, at the next timer, halfway between, or without timers an hour later. A verdict
+- A command comes at the last event, at the next timer, halfway between, or without timers an hour later; a verdict
   names this choice if agents read the clock.
 - With `fast_messages` time passes only while nothing is under way.
 
-A step includes all its effects at one instant, in the order of ideal links (`bridge.host.event_queue`): fault, losses,
-tree, command, failed sends. Effects are cached, so a step is mostly a tuple update.
+A step includes its effects at one instant, in the order of ideal links (`bridge.host.event_queue`).
 """
 
 from __future__ import annotations

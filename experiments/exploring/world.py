@@ -1,14 +1,9 @@
 """The world around the nodes: links, places, applications' wishes, and remaining commands.
 
-A world is a value. `published`, `delivered` and `taken` are its history, as far as properties ask for it. A world
-changes by events of the network (`after`), by inputs to nodes (`told`), and by their answers (`seeing`). An exploration
-gets a command's effects from `do`. In a run a witness beside every agent sees inputs and answers in order, so both are
-judged by the same world.
-
-A subscription takes time to settle: a notification then counts as wanted only by nodes subscribed so long before, with
-their links intact and all nodes up meanwhile.
-
-Functions of the run decide a command's effects, in the order of `bridge.host.event_queue`.
+A world is a value; `published`, `delivered` and `taken` are its history, as far as properties ask for it. It changes by
+events of the network (`after`), by inputs to nodes (`told`), and by their answers (`seeing`); in a run a witness beside
+every agent feeds the same world. A notification counts as wanted only by nodes subscribed long enough, with their links
+intact and all nodes up meanwhile.
 """
 
 from __future__ import annotations

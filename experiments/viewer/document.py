@@ -35,8 +35,7 @@ Say = Callable[[str], None]
 def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
     """Return the page with these runs side by side; raise RoambusError, OSError.
 
-    Contents of messages come from the record, or with `again` from a rerun; both need the agent, installed or trusted
-    (`trust`). `say` receives a line for each run rerun or left out.
+    Contents of messages come from the record, or with `again` from a rerun, if the agent is installed or trusted.
     """
     return make_document([_film(path, say, again=again, trust=trust) for path in runs])
 

@@ -158,11 +158,9 @@ ANYBODY = -1
 
 
 def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
-    """Return the index of each receive's send; -1 if unknown and for other rows.
+    """Return the index of each receive's send; -1 if unknown and for other rows, in time order.
 
-    The columns are `is_send`, `is_receive`, `node`, `peer` (ANYBODY for a broadcast) and `content`, equal for equal
-    messages, in time order. A receive belongs to the last send of its content from that neighbour to this node, or to
-    all.
+    A receive belongs to the last send of its content from that neighbour to this node, or to all (`peer` ANYBODY).
     """
     rows = rows.assign(row=np.arange(len(rows)))
     sends = rows[rows["is_send"]]

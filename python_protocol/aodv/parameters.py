@@ -1,12 +1,9 @@
 """The parameters of AODV: RFC 3561, section 10, under the RFC's names, and additions for simulations.
 
-Constants that the RFC computes are properties. A given parameter overrides the profile, so two switches have the values
-`profile`, `on` and `off`.
-
-- `rfc` has the RFC's values, but TTL_START is 2, as section 10 requires with hellos.
-- `thesis` adds hellos from every node and a RERR when a route times out (the thesis, section 4.5.1).
-- `derived` takes bit rate and network size for the worst case: all nodes hear each other and are destinations. With the
-  RFC's 40 ms a RREQ outlasts its wait on a slow channel.
+Constants that the RFC computes are properties. A given parameter overrides the profile. `rfc` has the RFC's values, but
+TTL_START is 2, as section 10 requires with hellos. `thesis` adds hellos from every node and a RERR when a route times
+out (the thesis, section 4.5.1). `derived` takes bit rate and network size for the worst case: all nodes hear each other
+and are destinations.
 """
 
 from __future__ import annotations
@@ -278,8 +275,7 @@ def longest_search(traversal: SimTime, diameter: int) -> SimTime:
 def derived(nodes: int, bit_rate: int) -> Mapping[str, Any]:
     """Return the constants of section 10, and queues, for a number of nodes and a rate in bit/s.
 
-    A hop takes at worst the time in which all nodes send the RREQ. The diameter is a square's diagonal. A packet
-    outlasts the longest search behind all other destinations', at one a second for each.
+    A hop takes at worst the time in which all nodes send the RREQ; the diameter is a square's diagonal.
     """
     traversal, diameter = flood_time(nodes, bit_rate), min(ceil(sqrt(2 * nodes)), MOST_HOPS)
     per_second = max(1, floor(_SHARE * SECOND / traversal))

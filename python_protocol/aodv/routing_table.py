@@ -94,8 +94,7 @@ class RoutingTable:
     def hear(self, neighbour: NodeId, now: SimTime, until: SimTime) -> bool:
         """Make or renew the one-hop route to a neighbour (section 6.2); return True for a new one.
 
-        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot loop. So a
-        neighbour at the edge of range attracts data that then fails.
+        It replaces a longer one of any number, as in ns-3, and keeps a known number: one hop cannot loop.
         """
         route = self._routes.get(neighbour)
         if route is None:

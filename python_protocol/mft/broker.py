@@ -94,8 +94,7 @@ class Broker(Forwarding):
     def _is_next(self, z: NodeId, message: Sub | Uns | Mig) -> bool:
         """Whether a message is newer, lines 1, 7 and 13, and no message before it is missing.
 
-        `correct_old` answers an outdated one with a BSUB. `ask_gaps` asks for everything after a gap: a broker that
-        skipped a number would lack a filter for ever.
+        `correct_old` answers an outdated one with a BSUB; `ask_gaps` asks for everything after a gap.
         """
         own = self.table.timestamp(message.subscriber)
         is_newer = Timestamp(message.timestamp, message.hops) > own

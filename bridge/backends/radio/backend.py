@@ -1,13 +1,9 @@
 """The embedded radio as a back-end: it hands frames to the compiled loop, and takes deliveries from it.
 
-1. A frame is a row in an array and keeps its number until the loop is done with it. Python keeps the transmission under
-   that number, so that nothing is encoded or copied for the loop.
-2. One call runs the loop to the next arrival or refusal of a frame, or to the host's wake-up.
-3. Deliveries of one instant are one step, by receiver.
-4. A loop that lacks room stops; its array grows, and it continues.
-
-This module is on the path of every message: it reaches arrays through their memory, which Python writes faster than
-through NumPy.
+A frame is a row in an array and keeps its number until the loop is done with it; Python keeps the transmission under
+that number, so that nothing is encoded. One call runs the loop to the next arrival or refusal, or to the host's
+wake-up. A loop that lacks room stops; its array grows, and it continues. This module is on the path of every message:
+it reaches arrays through their memory, which Python writes faster than through NumPy.
 """
 
 from __future__ import annotations

@@ -1,21 +1,15 @@
 """IEEE 802.15.4-2006: unslotted CSMA-CA (section 7.5.1.4) with acknowledged unicasts (7.5.6).
 
-1. For each frame the MAC waits uniform(0, 2^BE - 1) unit backoffs of 20 symbols, and senses the channel for 8 symbols
-   (CCA mode 1: energy above a threshold). A busy result raises BE, up to macMaxBE; after macMaxCSMABackoffs further
-   busy results the frame fails. A clear one is followed by the turnaround of 12 symbols, and then by the frame.
-2. A unicast is repeated from 1. unless an acknowledgement arrives within macAckWaitDuration, at most macMaxFrameRetries
-   times. A frame that fails returns to its agent with the reason.
-3. A node acknowledges a unicast for itself a turnaround after its last bit, without CCA, whatever else it is at, and
-   drops the frame if it has passed it on before.
-4. After a frame, or its acknowledgement, the sender leaves a space: SIFS (12 symbols) after a short one, otherwise LIFS
-   (40).
+1. Before each frame the MAC waits uniform(0, 2^BE - 1) unit backoffs, and senses for 8 symbols (CCA mode 1). A busy
+   result raises BE; after macMaxCSMABackoffs further ones the frame fails. A clear one is followed by the turnaround
+   and the frame.
+2. A unicast is repeated from 1. without an acknowledgement within macAckWaitDuration, macMaxFrameRetries times at most.
+   A frame that fails returns to its agent with the reason.
+3. A receiver acknowledges a turnaround after the last bit, without CCA, and passes a frame on once.
+4. SIFS or LIFS follows each frame.
 
-The turnaround has two parts: the radio's `PROCESSING_DELAY`, and its change to TX, which `adapt` makes as long as the
-rest. So a radio in turnaround is deaf, and times on the air are the standard's.
-
-An acknowledgement names the very frame here, where the standard has its sequence number modulo 256. The flag
-`passed_on` of a frame is the receiver's filter of duplicates: a unicast has one receiver, and its sender no other
-unicast under way.
+The turnaround is the radio's `PROCESSING_DELAY` and its change to TX, which `adapt` lengthens: the radio is deaf
+meanwhile. An acknowledgement names the very frame; `passed_on` filters duplicates.
 """
 
 from __future__ import annotations
@@ -126,7 +120,7 @@ def _contend(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _back_off(s: State, sender: int, now: int) -> None:
-    """Wait a random number of unit backoffs and the CCA, whose result takes the radio's delay to reach the MAC."""
+    """Wait a random number of unit backoffs, the CCA, and the radio's delay."""
     mac = s.run[0].mac
     units = math.floor(uniform(s.run[0], BACKOFF) * 2.0 ** s.macs[sender].exponent)
     s.nodes[sender].mac = CONTENDING
@@ -135,7 +129,7 @@ def _back_off(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _sense(s: State, sender: int, now: int) -> None:
-    """Send into a clear channel; otherwise back off again, or fail. A radio that does not listen finds it busy."""
+    """Send into a clear channel; otherwise back off again, or fail."""
     own, run = s.macs[sender], s.run[0]
     power = measured_power(s, sender, now)  # NaN if the radio has not listened all the time, which is not below
     if s.nodes[sender].radio == LISTENING and power < run.radio.cca_threshold_dbm:
@@ -152,7 +146,7 @@ def _sense(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send(s: State, sender: int, now: int) -> None:
-    """Hand the frame to the radio, and set the timer to when it has left, or an acknowledgement is overdue."""
+    """Hand the frame to the radio, and set the timer to its end, or the end of the wait for an acknowledgement."""
     node, mac = s.nodes[sender], s.run[0].mac
     frame = s.queues[sender, node.front]
     s.frames[frame].holders += 1

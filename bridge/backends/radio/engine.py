@@ -1,13 +1,11 @@
 """The discrete-event engine: how the loop is compiled, its queue of events, and its random streams.
 
-1. *Compiled parts.* LLVM inlines each `compiled` function into the one `entry_point`, which Numba caches on disk. Numba
-   sees changes of that function's file only, so the name of the cache ends in a fingerprint of every source of this
-   folder.
-2. *Events* are rows (time, code) of a binary heap. A code holds a sequence number, the kind of the event and the number
-   of a node or frame, in one integer, so that events at one time come in the order in which they were pushed. The queue
-   forgets nothing: a stale event is recognised by the state that it meets.
-3. *Random numbers* come from SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), one stream for each purpose; NumPy's
-   generators would cost several times as much here.
+1. LLVM inlines each `compiled` function into the one `entry_point`, which Numba caches on disk under a name that ends
+   in a fingerprint of every source of this folder.
+2. Events are rows (time, code) of a binary heap. A code holds a sequence number, the kind and the number of a node or
+   frame, so that events at one time come in the order pushed. A stale event is recognised by the state that it meets.
+3. Random numbers come from SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), one stream for each purpose; NumPy's
+   generators would cost several times as much.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The compiled event loop: it runs to the next instant that concerns Python, or to a given time.
 
-1. An instant concerns Python if a frame arrives at an agent, or is refused or fails. The loop handles all events of
-   that instant before it returns, so that its deliveries come in one step.
-2. Before an event, nodes move to their cells and measured links change: both are lists by time, not events.
-3. Before an event the loop makes sure that all its effects have room (`memory`). If not it returns; Python makes room,
-   and the loop continues with the same event. No event is ever half done.
+1. An instant concerns Python if a frame arrives at an agent, or is refused or fails. All its events are handled before
+   the loop returns.
+2. Before an event, nodes move to their cells and measured links change: both are lists by time.
+3. Before an event the loop checks that its effects have room (`memory`). If not it returns; Python makes room, and the
+   same event is next. No event is half done.
 
-One call crosses from Python to compiled code once. Crossing for each event would cost more than the event.
+One call crosses from Python to compiled code once; crossing for each event would cost more than the event.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def is_compiled(chosen: Mac = mac) -> bool:
 def _loop(chosen: Mac) -> Any:
     """Compile the loop with the functions of one MAC, so that a call of the MAC costs nothing.
 
-    The functions below name a module `mac`. Each MAC gets copies of them in which that name is its module: Numba cannot
-    cache closures over compiled functions.
+    Each MAC gets copies of the functions below in which `mac` is its module: Numba cannot cache closures over compiled
+    functions.
     """
     name = _name_of(chosen)
     if name not in _LOOPS:
@@ -116,8 +116,7 @@ def _take_inbox(s: State, frames: int) -> None:
 def _prepare(s: State, code: int, now: int) -> int:
     """Find the receivers of the frame that the next event starts; return the room that it may lack.
 
-    The end of a frame starts the next one in the buffer. A change to TX that was overtaken starts none; the search does
-    no harm then.
+    The end of a frame starts the next one in the buffer.
     """
     kind, index = engine.kind_of(code), engine.index_of(code)
     starts = kind in (state.SENDING_ON, state.FRAME_END) and s.nodes[index].buffered > 0

@@ -4,9 +4,8 @@ A MAC is a module of this package; `macs` lists them. The kernel calls three com
 frame from the network layer, `receive` gets one from a node's radio, and `timer_fired` continues after a wait.
 docs/reference/radio.md builds the smallest one.
 
-A MAC has one timer a node, which runs by the node's clock. The event queue forgets nothing: a timer set to a later time
-leaves its event in place, and renews it when that comes; one set to an earlier time leaves a stale event behind. Most
-timers are set later, so the queue stays short.
+A MAC has one timer a node, by the node's clock. A timer set to a later time leaves its event in place, and renews it
+when that comes; one set to an earlier time leaves a stale event behind.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """The set-up of a run: the state of the compiled loop from a scenario, with all randomness outside the agents.
 
-1. A scenario that this radio does not model is refused.
-2. Each purpose has a generator spawned from the run's seed: placement and mobility (`roambus.bridge.mobility`),
-   shadowing, clocks, and the streams of the loop. Runs with one seed share places, paths and shadowing whatever the
-   agents do.
-3. Path losses are drawn (`channel`) between static nodes, or between cells; or a testbed recorded them.
-
-Generators are spawned in a fixed order, a new purpose last, and draws are made for all nodes, also for those that need
-none: a seed keeps its meaning.
+Each purpose has a generator spawned from the run's seed: placement and mobility (`roambus.bridge.mobility`), shadowing,
+clocks, and the streams of the loop. They are spawned in a fixed order, a new purpose last, and draws are made for all
+nodes, so that a seed keeps its meaning. Path losses are drawn (`channel`) between static nodes or between cells; or a
+testbed recorded them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The state of a run: everything that the compiled loop works on, as arrays of records.
 
-1. There is an array for each kind of thing, and one record RUN for the run as a whole. The tuple `State` holds them
-   all. Times are nanoseconds, powers dBm; integers have 64 bits, so that each part is compiled for one type.
-2. RUN has the settings as records with the fields of their classes: the loop reads `run.mac.backoff_base` as Python
-   reads `scenario.mac.backoff_base`.
-3. A node's record begins with the fields that every signal touches, for the cache.
-4. A frame is a row that counts its holders: the MAC's queue, and each copy of it at radio and receivers. When all have
-   let go, a row in `done` tells Python, with the reason of a refusal.
+There is an array for each kind of thing, and one record RUN for the run as a whole; the tuple `State` holds them. Times
+are nanoseconds, powers dBm. RUN has the settings as records with the fields of their classes. A node's record begins
+with the fields that every signal touches, for the cache. A frame is a row that counts its holders; when all have let
+go, a row in `done` tells Python, with the reason of a refusal.
 """
 
 from __future__ import annotations
@@ -310,14 +307,13 @@ class State(NamedTuple):
 
 
 REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON, OTHERS = range(9)
-"""The events: a frame comes down to the MAC; the MAC's timer fires; the radio is in TX; its frame has left; the radio
-is in RX; a frame comes up to its receivers' MACs; the node looks at its battery; the radio sleeps; a burst of
-others' traffic begins or ends."""
+"""The events: a frame comes down; the MAC's timer fires; the radio is in TX; its frame has left; it is in RX; a frame
+comes up; a look at the battery; the radio sleeps; a burst of others begins or ends."""
 
 
 @compiled
 def schedule(s: State, time: int, kind: int, index: int) -> None:
-    """Schedule an event at `time` for node (for REQUEST, frame) `index`."""
+    """Schedule an event for a node (for REQUEST, a frame)."""
     engine.push(s.heap, s.run[0], time, kind, index)
 
 

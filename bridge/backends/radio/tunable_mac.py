@@ -1,15 +1,13 @@
 """Castalia's TunableMAC: CSMA without acknowledgements, as in docs/reference/radio.md, "The MAC".
 
 1. An idle MAC that gets a frame senses, backs off while the channel is busy, and then drains its queue, each frame as
-   often as it has tries; or it sends one frame, and contends for the next. With probability 1 - `probTx` a try does not
-   happen. A frame without tries left is dropped silently.
+   often as it has tries. With probability 1 - `probTx` a try does not happen. A frame without tries left is dropped
+   silently.
 2. The next frame goes to the radio shortly before the last one has left, so that the radio stays in TX.
-3. With a duty cycle an idle MAC listens and sleeps in turns. Preambles (Castalia's beacons) precede each packet for as
-   long as others sleep.
+3. With a duty cycle an idle MAC listens and sleeps in turns, and preambles precede each packet.
 
-Two properties of TunableMAC lose packets and are kept: a node sleeps after one packet, and misses others behind the
-same preambles; and it may drop a frame from above while it waits for a packet. The order of draws is part of the
-meaning of a seed.
+Two losses are kept as in Castalia: a node sleeps after one packet, and may drop a frame from above while it waits for
+one. The order of draws is part of the meaning of a seed.
 """
 
 from __future__ import annotations
@@ -97,10 +95,7 @@ def timer_fired(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _attempt(s: State, sender: int, now: int) -> None:
-    """Try to transmit the first queued frame; by chance the try does not happen.
-
-    An offset of 0 is drawn, too, so that later draws do not depend on it.
-    """
+    """Try to transmit the first queued frame; by chance the try does not happen. An offset of 0 is drawn, too."""
     node, own, mac = s.nodes[sender], s.macs[sender], s.run[0].mac
     if mac.prob_tx < 1.0 and uniform(s.run[0], BACKOFF) >= mac.prob_tx:
         node.mac = WAITING
@@ -113,10 +108,7 @@ def _attempt(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _sense(s: State, sender: int, now: int) -> None:
-    """Send if the channel is clear, back off if not, sense again soon if the reading is not valid yet.
-
-    A persistent MAC senses again soon instead of backing off. Where radios sleep, this one may have to wake up first.
-    """
+    """Send if the channel is clear, back off if not, sense again soon if the reading is not valid yet."""
     node, own, run = s.nodes[sender], s.macs[sender], s.run[0]
     if run.mac.may_sleep:
         turn_to(s, sender, LISTENING, now)
@@ -174,10 +166,7 @@ def _drain(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_preamble(s: State, sender: int, now: int) -> None:
-    """Pass a preamble to the radio. Each node has one frame for all of them.
-
-    Turning the radio round may empty the battery: then the MAC is dead, and sets no timer.
-    """
+    """Pass a preamble to the radio; an empty battery kills the MAC, which then sets no timer."""
     node, own = s.nodes[sender], s.macs[sender]
     frame = s.run[0].first_control + sender
     own.preambles -= 1
@@ -188,10 +177,7 @@ def _send_preamble(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _send_next(s: State, sender: int, now: int) -> None:
-    """Pass the first queued frame to the radio, and the next one shortly before that has left.
-
-    The frame leaves the queue with its last try; copies in the radio hold it until they have left.
-    """
+    """Pass the first queued frame to the radio, and the next one shortly before that has left."""
     node, own = s.nodes[sender], s.macs[sender]
     frame = s.queues[sender, node.front]
     _hand_over(s, sender, frame, now)

@@ -1,13 +1,9 @@
-"""The claims of sections 6 and 7 of the paper on caching, each sentence with one precise reading.
+"""The claims of sections 6 and 7 of the paper on caching, each with one precise reading.
 
-Figure 4 has no curves, so gains and ratios are tested at every load, the highest gain at the highest load. "Increases"
-is a straight line over doublings of the axis. An exponential distribution has its median and last tenth over the mean:
-messages wait for each other, so a test of the whole shape would refuse any sample.
-
-- *Gain* counts responses beyond the first without dropping (agent `plain`).
-- *Exponential nature* is read of the distribution and of the curve over absences.
-- *Whatever the size of the caches* compares the two ends of the axis.
-- *No delay* leaves a second of the 15 s of absence.
+Gains and ratios are tested at every load, the highest gain at the highest load. "Increases" is a straight line over
+doublings of the axis. An exponential distribution has its median and last tenth over the mean. *Gain* counts responses
+beyond the first without dropping (agent `plain`). *Whatever the size of the caches* compares the two ends of the axis.
+*No delay* leaves a second of the 15 s of absence.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """The study of interest: which agent delivers in time at the least cost, at each interest, rate and speed.
 
-A random share of 32 subscribers wants each of 16 topics. For each cell of the map:
-
-- An agent *reaches* it if the mean delivery within a second is at least 0.99. The cheapest is chosen, by bytes on the
-  air or energy; costs less than 1 % apart (geometric mean over common seeds) are alike.
-- Agents with oracle subscribers do not compete; the cell names cheaper ones.
-- If none reaches it, the cell names the nearest.
-- A choice is unsure if an interval includes 0.99, or a cost ratio's includes 1.
-
-Measurement begins after 15 s, without the first tree or route.
+A random share of 32 subscribers wants each of 16 topics. An agent *reaches* a cell if the mean delivery within a second
+is at least 0.99; the cheapest is chosen, by bytes on the air or energy, and costs less than 1 % apart are alike. Agents
+with oracle subscribers do not compete. If none reaches a cell, it names the nearest. A choice is unsure if an interval
+includes 0.99, or a cost ratio's includes 1. Measurement begins after 15 s.
 """
 
 from __future__ import annotations

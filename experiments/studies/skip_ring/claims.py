@@ -1,14 +1,9 @@
 """The theorems and lemmas of the skip ring's paper, each with one precise reading.
 
-- *Constant*: a straight line over doublings of the subscribers rises by less than a bound of at most 1; logarithmic
-  growth would add 1.
-- *Logarithmic*: at each size at most the paper's function plus one half, because values are whole numbers.
-- *Always*, *each*: a share above 0.999.
-- *Fewer than one*, *below 4*: the proof's number, at each size.
-
-Expected values are means over seeds. Theorems of section 5 and the lemma on requests fail as published
-(docs/deviations.md), so each is tested with and without corrections. A mean of rounds stands beside the share that
-arrives.
+*Constant*: a straight line over doublings of the subscribers rises by less than a bound of at most 1. *Logarithmic*: at
+each size at most the paper's function plus one half. *Always*, *each*: a share above 0.999. *Fewer than one*, *below
+4*: the proof's number, at each size. Expected values are means over seeds. Statements that fail as published
+(docs/deviations.md) are tested with and without corrections.
 """
 
 from __future__ import annotations

@@ -151,17 +151,9 @@ def longest_time_out(parameters: ElectionParameters) -> float:
 def settling_rounds(parameters: ElectionParameters, depth: int) -> int:
     """Return the rounds after the last change until each partition has one leader and a tree that stays.
 
-    A link or node that comes or goes, and the start, is a change. `depth` is the greatest number of hops between a
-    broker and another node of its partition. It takes:
-
-    1. two floods, until no copy of a lost leader, or one that gave way to it, is in transit;
-    2. `leader_time_out_min`, until no node has heard of it lately, and one longest time-out, until none follows it;
-    3. a round and a flood, until all know the oldest remaining leader;
-    4. with `sticky_parent` (else parents never rest), the rounds that a parent may miss and one more, a round for each
-       hop, and one in which the last nodes send their parents.
-
-    In a flood `depth` nodes wait for the parent's copy, then the jitter, and once more when that copy comes last. Links
-    lose nothing; `depth` times `relay_jitter` stays within `parent_window`.
+    `depth` is the greatest number of hops between a broker and another node of its partition. The bound adds two
+    floods, the shortest and the longest time-out for a leader, a round and a flood for the announcement, and the rounds
+    in which parents settle, hop by hop.
     """
     flood = depth * (parameters.parent_window + 2 * parameters.relay_jitter)
     leaders = 3 * flood + parameters.leader_time_out_min + longest_time_out(parameters)
