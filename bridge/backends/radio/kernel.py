@@ -36,9 +36,8 @@ GOING_ON = -1
 
 
 def bind(s: State, chosen: Mac) -> Advance:
-    """Return the compiled loop for a MAC, from Numba's cache if it is there.
-
-    A call through Numba's dispatcher would look up the types each time, which takes longer than most calls do.
+    """Return the compiled loop for a MAC, from Numba's cache if it is there; a call through its dispatcher takes
+    longer.
     """
     name = _name_of(chosen)
     if name not in _BOUND:

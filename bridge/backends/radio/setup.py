@@ -85,10 +85,7 @@ def seeds_of(seed: int) -> Seeds:
 
 
 def check(scenario: Scenario) -> None:
-    """Raise UserError for a scenario that this radio does not model.
-
-    A frame must last longer than its way from radio to MAC: a sender has room for one frame on that way.
-    """
+    """Raise UserError for a scenario that this radio does not model, such as frames shorter than the way to the MAC."""
     if scenario.radio.collision_model != ADDITIVE_INTERFERENCE:
         raise UserError("the embedded radio knows additive interference only: set Radio.collisionModel = 2")
     if scenario.channel.only_static_nodes:
