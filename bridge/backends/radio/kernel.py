@@ -36,9 +36,7 @@ GOING_ON = -1
 
 
 def bind(s: State, chosen: Mac) -> Advance:
-    """Return the compiled loop for a MAC, from Numba's cache if it is there; a call through its dispatcher takes
-    longer.
-    """
+    """Return the compiled loop for a MAC, from Numba's cache if it is there."""
     name = _name_of(chosen)
     if name not in _BOUND:
         signature, loop = (typeof(s), int64, int64), _loop(chosen)
