@@ -340,10 +340,12 @@ def hunt(
     judge.plan(judge.drawer.draw(one.seed))  # a mistake in the file is an error before anything is started
     shared = _Shared(context.Value("q", one.seed), context.Event(), started + one.seconds)
     make_pool = partial(ProcessPoolExecutor, jobs, context, _share, (shared,), max_tasks_per_child=1)
-    with _signals() as signals, make_pool() as pool:
-        parts = _hunt_in(pool, one, jobs, shared, lambda: bool(signals), tell)
+    with _signals() as signals:
+        with make_pool() as pool:
+            parts = _hunt_in(pool, one, jobs, shared, lambda: bool(signals), tell)
         found = _first_of_each(parts, one)
-        wrong = tuple(pool.map(_shrunk, [one] * len(found), found, [seed for _, seed in found.values()]))
+        with make_pool() as pool:  # a process that was killed has broken the first one
+            wrong = tuple(pool.map(_shrunk, [one] * len(found), found, [seed for _, seed in found.values()]))
     counts = sum((part.counts for part in parts), Counter[str]())
     return Hunted(
         one.path.stem,

@@ -9,6 +9,8 @@ from roambus.experiments.exploring.checker import Bounds
 from tests.experiments.exploring import independent, random_agents
 from tests.experiments.exploring.exploring import explored
 
+pytestmark = pytest.mark.slow  # half a minute of searching
+
 ENDLESS = 3
 """Of each four seeds the last is of an agent that may never be quiet."""
 WITHIN = Bounds(states=1500)

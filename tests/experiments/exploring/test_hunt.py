@@ -194,10 +194,11 @@ def test_a_hunt_goes_on_with_the_next_seed() -> None:
     assert "proves nothing" in "\n".join(first.lines())
 
 
+@pytest.mark.slow  # a quarter of a minute of hunting
 def test_a_hunt_that_keeps_on_counts_what_is_wrong() -> None:
     """Each property with the number of histories in which it does not hold, and a transcript for its first one."""
     text = GRAPHS.format(f"{AGENTS}:Told", "probes arrive") + "must everything delivered\n"
-    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 8, keep_on=True), 1)
+    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 15, keep_on=True), 1)
     assert sorted(one.name for one in found.counterexamples) == ["everything delivered", "probes arrive"]
     assert all(1 < count <= found.histories for count in found.counts)
     assert f", in {found.counts[0]} of them: " in "\n".join(found.lines())

@@ -17,6 +17,8 @@ from roambus.experiments.exploring.exploration import Exploration
 from roambus.experiments.exploring.scenario_file import read_question
 from roambus.experiments.exploring.verdicts import Counterexample
 
+pytestmark = pytest.mark.slow  # half a minute of searching
+
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 PROTOCOLS = Path(str(roambus.__file__)).parent
 WITHIN, WITHIN_MORE = Bounds(states=10_000), Bounds(states=60_000)

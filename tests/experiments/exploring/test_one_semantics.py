@@ -19,6 +19,8 @@ from roambus.experiments.exploring.world import Witness, World, witness_by
 from roambus.python_protocol.agent import Agent
 from tests.experiments.exploring.exploring import AGENTS
 
+pytestmark = pytest.mark.slow  # half a minute of searching
+
 TREE = "tree\n  b1/p1/s1\n    b2/p2\n      b4\n    b3/s3\nclients s5@b2 s6@b3\n"
 LIKES = "may 3 subscriptions to f1\nmay 2 unsubscriptions from f1\nmay 3 publications of e1\n"
 FAULTS = "may 2 crashes\nmay 2 recoveries\nmay 1 loss\n"
