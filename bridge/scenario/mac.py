@@ -7,7 +7,7 @@ shared parts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from roambus.bridge.keys import TEXT, WHOLE, key, keys_of
 from roambus.bridge.scenario.radio import (
@@ -15,14 +15,18 @@ from roambus.bridge.scenario.radio import (
     MAC,
     MAC_KEYS,
     MOST_BYTES,
-    MOST_FRAMES,
-    ROUTING,
     MacSettings,
 )
-from roambus.python_protocol.settings import Range, Setting
+from roambus.python_protocol.settings import Range, Setting, setting_field, settings_of
 
 _BYTES = Range(at_least=0, at_most=MOST_BYTES)
 _EXPONENT = Range(at_least=0, at_most=8)
+
+
+def _as_tunable_mac(field: str) -> Any:
+    """Return a field with the key that TunableMAC declares for it."""
+    declared = settings_of(MacSettings)[field]
+    return setting_field(declared, default=declared.read(declared.default or ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +35,7 @@ class Ieee802154Settings:
 
     PROTOCOL: ClassVar[str] = "802.15.4"
 
-    buffer_size: int = key(
-        MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
-    )
+    buffer_size: int = _as_tunable_mac("buffer_size")
     packet_overhead_bytes: int = key(
         MAC + "macPacketOverhead", WHOLE, "11", "header and FCS, with short addresses in one PAN", "bytes", _BYTES
     )
@@ -41,9 +43,7 @@ class Ieee802154Settings:
         MAC + "macMaxPacketSize", WHOLE, "127", "aMaxPHYPacketSize: longest frame without the PHY's header", "bytes",
         Range(1, MOST_BYTES),
     )  # fmt: skip
-    network_overhead_bytes: int = key(
-        ROUTING + "netDataFrameOverhead", WHOLE, "10", "bytes that the routing adds to a message", "bytes", _BYTES
-    )
+    network_overhead_bytes: int = _as_tunable_mac("network_overhead_bytes")
     min_be: int = key(MAC + "macMinBE", WHOLE, "3", "smallest back-off exponent", within=_EXPONENT)
     max_be: int = key(MAC + "macMaxBE", WHOLE, "5", "largest back-off exponent", within=_EXPONENT)
     max_csma_backoffs: int = key(
@@ -83,18 +83,10 @@ class AlohaSettings:
 
     PROTOCOL: ClassVar[str] = "ALOHA"
 
-    buffer_size: int = key(
-        MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
-    )
-    packet_overhead_bytes: int = key(
-        MAC + "macPacketOverhead", WHOLE, "9", "bytes that the MAC adds to a packet", "bytes", _BYTES
-    )
-    max_packet_bytes: int = key(
-        MAC + "macMaxPacketSize", WHOLE, "0", "longest packet with the MAC's header; 0 means no limit", "bytes", _BYTES
-    )
-    network_overhead_bytes: int = key(
-        ROUTING + "netDataFrameOverhead", WHOLE, "10", "bytes that the routing adds to a message", "bytes", _BYTES
-    )
+    buffer_size: int = _as_tunable_mac("buffer_size")
+    packet_overhead_bytes: int = _as_tunable_mac("packet_overhead_bytes")
+    max_packet_bytes: int = _as_tunable_mac("max_packet_bytes")
+    network_overhead_bytes: int = _as_tunable_mac("network_overhead_bytes")
 
     @property
     def may_sleep(self) -> bool:
