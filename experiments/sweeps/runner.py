@@ -155,10 +155,15 @@ def _rendered(template: Path) -> Path:
     return template.with_name(f"{template.name} (rendered)")
 
 
+def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:
+    """Read the scenario of a run; raises UserError."""
+    beyond = beyond_of(backend)
+    return parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
+
+
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Prepare the back-end for runs like this one; return its scenario; raises UserError."""
-    beyond = beyond_of(backend)
-    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
+    scenario = scenario_of(plan, backend)
     backend.prepare(scenario)
     return scenario
 
