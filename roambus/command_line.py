@@ -21,7 +21,7 @@ import click
 from roambus.bridge.entry_points import COMMANDS, named
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.process import remove_abandoned, termination_interrupts
-from roambus.commands.output import Telling, with_options
+from roambus.experiments.console.output import Telling, with_options
 
 MODULES = {
     **dict.fromkeys(("rerun", "run"), "runs"),

@@ -13,8 +13,8 @@ import click
 
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
-from roambus.commands.options import MEASURE, THING_NAME, Named
-from roambus.commands.output import answer, answer_whole, console, remark, telling
+from roambus.experiments.console.options import MEASURE, THING_NAME, Named
+from roambus.experiments.console.output import answer, answer_whole, console, remark, telling
 from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 
 

@@ -13,7 +13,7 @@ import click
 
 from roambus.bridge.backends.registry import backend_names
 from roambus.bridge.errors import UserError
-from roambus.commands.options import (
+from roambus.experiments.console.options import (
     AGAINST,
     DEADLINE,
     FOLDER,
@@ -23,11 +23,11 @@ from roambus.commands.options import (
     STUDY,
     WHERE,
     Simulator,
+    factory_of,
     grouped,
     values_of,
 )
-from roambus.commands.output import answer, bar, progress, remark, report_problems, summary
-from roambus.commands.runs import factory_of
+from roambus.experiments.console.output import answer, bar, progress, remark, report_problems, summary
 from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 

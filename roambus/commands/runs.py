@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from roambus.bridge.errors import UserError
-from roambus.commands.options import (
+from roambus.experiments.console.options import (
     BACKEND,
     CHECK,
     LEVEL,
@@ -28,9 +28,10 @@ from roambus.commands.options import (
     Seconds,
     Simulator,
     Single,
+    factory_of,
     pairs,
 )
-from roambus.commands.output import answer, detail, remark
+from roambus.experiments.console.output import answer, detail, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
@@ -41,19 +42,6 @@ if TYPE_CHECKING:
 
 LONGEST_WAIT_S = 30 * 86400
 """Thirty days: a longer wait means a forgotten command."""
-
-
-def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
-    """Return the named back-end's factory with its simulator's options."""
-    from roambus.bridge.backends.registry import make_factory
-
-    return make_factory(
-        backend,
-        deadline_s=simulator.deadline,
-        batching=simulator.batching,
-        lookahead=simulator.lookahead,
-        transport=simulator.transport,
-    )
 
 
 def announce_compilation(factory: BackendFactory) -> None:

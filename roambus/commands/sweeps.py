@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from roambus.bridge.errors import InterruptionError, UserError
-from roambus.commands.options import (
+from roambus.commands.runs import announce_compilation, recorder
+from roambus.experiments.console.options import (
     AGENTS,
     CHECK,
     DEADLINE,
@@ -37,11 +38,20 @@ from roambus.commands.options import (
     VALUES,
     WORKERS,
     Simulator,
+    factory_of,
     grouped,
     pairs,
 )
-from roambus.commands.output import answer, console, detail, progress, remark, report_problems, summary, telling
-from roambus.commands.runs import announce_compilation, factory_of, recorder
+from roambus.experiments.console.output import (
+    answer,
+    console,
+    detail,
+    progress,
+    remark,
+    report_problems,
+    summary,
+    telling,
+)
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
