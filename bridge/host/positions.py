@@ -95,6 +95,6 @@ def _check_places(scenario: Scenario, paths: Sequence[Path]) -> None:
     if placeless or (len(paths) > 1 and len(set(map(tuple, paths))) == 1):
         node = placeless[0] if placeless else 0
         raise UserError(
-            f"agent {scenario.agent} needs positions, and node {node} has no place of its own: set {X.name} and {Y.name}"
-            " (in a transcript: n1 is at 40,20)"
+            f"agent {scenario.agent} needs positions, and node {node} has no place of its own: "
+            f"set {X.name} and {Y.name} (in a transcript: n1 is at 40,20)"
         )
