@@ -110,8 +110,8 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 def _variables(context: click.Context) -> Iterator[str]:
     """Return --set's names: template or sweep variables, and named settings."""
-    from roambus.experiments.sweeps.named_settings import is_template, named_settings
-    from roambus.experiments.sweeps.sweep_file import read_sweep
+    from roambus.experiments.sweeps.narrowing import is_template
+    from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
     named = _argument(context)

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
@@ -31,13 +31,15 @@ from roambus.bridge.runs.run import TraceState, has_failed, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
-from roambus.experiments.stores import Store
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.effects import AGENT_LINE, SEED_LINE, check_different, check_parameters, check_used
-from roambus.experiments.sweeps.progress import Progress, Work, expected_work
 from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
+
+if TYPE_CHECKING:
+    from roambus.experiments.stores import Store
+    from roambus.experiments.sweeps.progress import Progress
 
 BEGUN = (-1, None)
 """Yielded by a crew when a run begins; the time left counts from the first."""
@@ -208,8 +210,7 @@ def run_plans(
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
-        works = {plan.place: expected_work(plan) for plan in waiting}
-        with progress.show(len(waiting), Work(works, crew.at_once)), workspace(results) as folder:
+        with progress.show_runs(waiting, crew.at_once), workspace(results) as folder:
             _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
     elif plans:
         tidy(plans[0].results)  # what killed commands have left, which a workspace would have removed

@@ -283,8 +283,7 @@ def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> N
     Example: roambus verify results/small --sample 3
     """
     from roambus.experiments.studies.study import existing_folder, sweep_folders
-    from roambus.experiments.unpacked_crate import agent_files, is_crate, wrong_files
-    from roambus.experiments.verification import Verifier, sample_of
+    from roambus.experiments.verification import Verifier, agent_files, is_crate, sample_of, wrong_files
 
     existing_folder(results)
     traces = sample_of(sweep_folders(results), sample)

@@ -89,14 +89,14 @@ class Choice(NamedTuple):
 
     def named(self, name: str) -> Sweep:
         """Return a named sweep, or a template swept by settings; raise UserError."""
-        from roambus.experiments.sweeps.named_settings import is_template
+        from roambus.experiments.sweeps.narrowing import is_template
         from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
         """Return a template swept by settings; `source` is for messages. Raise UserError."""
-        from roambus.experiments.sweeps.named_settings import sweep_of
+        from roambus.experiments.sweeps.narrowing import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
         from roambus.experiments.templates.render import find_template
 
