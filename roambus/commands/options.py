@@ -26,7 +26,7 @@ from roambus.bridge.process import cores
 from roambus.commands.output import remark
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.castalia.endpoint import Transport
+    from roambus.bridge.backends.castalia.zeromq import Transport
     from roambus.experiments.stores import Store
 
 Command = Callable[..., None]
@@ -291,7 +291,7 @@ RECORD = click.option(
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Compares every message with its bytes, not only a sample, and checks that no receiver changes it.",
+    help="Compares every message with its bytes, not only a sample.",
 )
 AGENTS = click.option(
     "--agents",

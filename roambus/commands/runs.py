@@ -35,7 +35,7 @@ from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.runs.identity import Recorder
+    from roambus.bridge.runs.run import Recorder
     from roambus.experiments.sweeps.sweep import Sweep
 
 

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from roambus.bridge.code import hash_files
 from roambus.bridge.process import import_elsewhere
 
 _numba: Any = import_elsewhere("numba")
@@ -32,7 +32,6 @@ _settings._config_fname = ""  # Numba would read settings from the working folde
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
-FINGERPRINT_LENGTH = 16
 
 typeof: Any = _numba.typeof
 int64: Any = _numba.int64
@@ -57,21 +56,18 @@ def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
     return FunctionType(function.__code__, names, function.__name__)
 
 
+def fingerprint(folder: Path = PACKAGE) -> str:
+    """Hash the behaviour of the Python sources in `folder`."""
+    return hash_files(set(folder.glob("*.py"))).hex()[:16]
+
+
 def entry_point(function: Callable[..., Any], variant: str) -> Any:
     """Compile a function that Python calls. Its cache has a name that changes with the package and with the variant."""
-    function.__qualname__ = f"{function.__qualname__}_{variant}_{fingerprint()[:FINGERPRINT_LENGTH]}"
+    function.__qualname__ = f"{function.__qualname__}_{variant}_{fingerprint()}"
     try:
         return _numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # no folder for a cache can be written to: each process compiles
         return _numba.njit(**_OPTIONS)(function)
-
-
-def fingerprint(folder: Path = PACKAGE) -> str:
-    """Hash the names and contents of the Python sources in `folder`."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 @_extending.intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
@@ -179,7 +175,7 @@ def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
 
 
 STREAMS = 6
-BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS, OUTSIDE = (np.int64(stream) for stream in range(STREAMS))
+BIT_ERRORS, BACKOFF, _, VARIATION, MEASURED_LOSS, OUTSIDE = (np.int64(stream) for stream in range(STREAMS))
 """The streams: draws for one purpose do not shift the others. Plain ints would make Numba compile again."""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)

@@ -11,9 +11,8 @@ from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.energy import spend
 from roambus.bridge.backends.radio.engine import compiled
 from roambus.bridge.backends.radio.medium import take_found
-from roambus.bridge.backends.radio.memory import ask_ahead, asked_ahead
 from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
-from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SWITCHING, State
+from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SWITCHING, State, ask_ahead, asked_ahead
 from roambus.python_protocol.vocabulary import MICROSECOND
 
 PROCESSING_DELAY = 10 * MICROSECOND
