@@ -24,9 +24,6 @@ from roambus.bridge.process import import_elsewhere
 
 _numba: Any = import_elsewhere("numba")
 _settings: Any = import_elsewhere("numba.core.config")
-_extending: Any = import_elsewhere("numba.extending")
-_cgutils: Any = import_elsewhere("numba.core.cgutils")
-_ir: Any = import_elsewhere("llvmlite.ir")
 _settings._config_fname = ""  # Numba would read settings from the working folder whenever it compiles
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,24 +65,6 @@ def entry_point(function: Callable[..., Any], variant: str) -> Any:
         return _numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # no folder for a cache can be written to: each process compiles
         return _numba.njit(**_OPTIONS)(function)
-
-
-@_extending.intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def row_hint(_context: Any, array: Any, row: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba reads the names only
-    """`row_hint(array, row, byte)` prefetches that byte of that row."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows = context.make_array(signature.args[0])(context, builder, arguments[0])
-        stride = builder.extract_value(rows.strides, 0)
-        offset = builder.add(builder.mul(stride, arguments[1]), arguments[2])
-        place = builder.gep(builder.bitcast(rows.data, _cgutils.voidptr_t), [offset])
-        word = _cgutils.int32_t
-        form = _ir.FunctionType(_ir.VoidType(), [_cgutils.voidptr_t, word, word, word])
-        hint = _cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
-        builder.call(hint, [place, word(1), word(3), word(1)])  # to be written, kept in all caches, data
-        return context.get_dummy_value()
-
-    return _numba.void(array, _numba.int64, _numba.int64), code
 
 
 TIME, CODE = 0, 1

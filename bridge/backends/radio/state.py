@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import engine
-from roambus.bridge.backends.radio.engine import STREAMS, compiled, row_hint
+from roambus.bridge.backends.radio.engine import STREAMS, compiled
 
 _CODES = {bool: "i8", int: "i8", float: "f8"}
 
@@ -360,14 +360,6 @@ SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
 EVENTS_AT_ONCE = 8
 """Exceeds the events that one causes, except at a frame's receivers."""
 
-FAR, NEAR = 12, 6
-"""Prefetch distances in links: a node's record, then the records it points to."""
-LARGE = 1000
-"""With fewer nodes everything stays in a cache of 2 MiB."""
-HALF_LINE = 64
-"""Bytes: a cache line, of which two make a node's LINE."""
-LEVEL_BYTES, SIGNAL_BYTES = LEVEL.itemsize, SIGNAL.itemsize
-
 
 @compiled
 def lacking(s: State, starts: bool) -> int:
@@ -414,23 +406,3 @@ def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
 
 def _wider(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([array, np.zeros_like(array)], axis=1)
-
-
-@compiled
-def asked_ahead(s: State, reached: int) -> int:
-    """Return the number of a sender's links to prefetch; 0 if all fits in the cache."""
-    return reached if len(s.nodes) >= LARGE else 0
-
-
-@compiled
-def ask_ahead(s: State, sender: int, place: int, reached: int) -> None:
-    """Prefetch for links after the sender's link at `place`: a node's record, then the signal and level it names."""
-    if place + FAR < reached:
-        node = s.links[sender, place + FAR].receiver
-        row_hint(s.nodes, node, 0)
-        row_hint(s.nodes, node, HALF_LINE)
-        row_hint(s.signals, node, 0)
-    if place + NEAR < reached:
-        node = s.links[sender, place + NEAR].receiver
-        row_hint(s.levels, node, s.nodes[node].newest * LEVEL_BYTES)
-        row_hint(s.signals, node, s.nodes[node].heard * SIGNAL_BYTES)
