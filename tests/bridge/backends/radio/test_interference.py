@@ -40,7 +40,7 @@ def test_a_loud_burst_takes_each_frame_that_it_meets() -> None:
     spared = pause / (pause + length) * math.exp(-FRAME_S / pause)
     sent = found["transmitted"][0]
     assert abs(found["received"][1] / sent - spared) < 4 * math.sqrt(spared * (1 - spared) / sent)
-    assert found["fail_interf"][1] == sent - found["received"][1]
+    assert sent - found["received"][1] - found["fail_interf"][1] in (0, 1)  # the last may be on the air at the end
 
 
 def test_a_sender_senses_the_bursts() -> None:
