@@ -21,6 +21,7 @@ from roambus.bridge.host.agents import Wrapper, describe_failure, make_agents, w
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_queue import EventQueue, FaultInjector, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.fragments import Fragments
+from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.tree import check_faults, rewirings
 from roambus.bridge.trace.parquet import TraceWriter
@@ -86,7 +87,8 @@ class Host:
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        self._handlers = [wrap(agent, wrappers) for agent in self._agents]
+        around = (*wrappers, Receivers(scenario).wrap) if agent_class.needs_position else wrappers
+        self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
         self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)

@@ -129,12 +129,7 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "changes"),
     [
-        (
-            "bridge/host/event_queue.py",
-            '"""When the next thing is due."""',
-            '"""The time of what comes next."""',
-            False,
-        ),
+        ("bridge/host/event_queue.py", '"""The ', '"""Another ', False),
         ("bridge/scenario/radio.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
         ("bridge/scenario/radio.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
         ("bridge/backends/radio/tunable_mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
