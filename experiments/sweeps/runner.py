@@ -25,9 +25,8 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement_files import with_params
-from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
-from roambus.bridge.runs.run import TraceState, has_failed, trace_state
+from roambus.bridge.runs.run import Origin, RunPlan, TraceState, has_failed, run_key, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES

@@ -39,7 +39,7 @@ from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.runs.identity import Recorder, RunPlan
+    from roambus.bridge.runs.run import Recorder, RunPlan
     from roambus.experiments.sweeps.sweep import Sweep
 
 
