@@ -113,13 +113,12 @@ def explore(
     if hunted is not None:
         if depth or states or seconds or reduce:
             raise click.UsageError("a hunt has no --depth, --states, --seconds and --reduce")
-        bound = (memory or 500) * 2**20
-        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, bound), jobs, out)
+        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, memory or 500), jobs, out)
         return
     from roambus.experiments.exploring.checker import Bounds
     from roambus.experiments.exploring.exploration import Request, explore_all
 
-    bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
+    bounds = Bounds(depth, states, seconds, memory)
     request = Request(scenario, agent, pairs("--param", parameters), bounds, reduce, keep_on)
     reports = []
 
@@ -134,13 +133,16 @@ def explore(
 
 
 def _exit_code(reports: Sequence[Report]) -> int:
-    if any(one.is_interrupted for one in reports):
-        return InterruptionError.exit_code
-    if any(one.counterexamples for one in reports):
-        return EXIT_PROBLEMS
-    if not all(one.is_decided for one in reports):
-        return EXIT_UNDECIDED
-    return EXIT_BOUNDED if any(one.is_bounded for one in reports) else 0
+    from roambus.experiments.exploring.checker import INTERRUPTED
+    from roambus.experiments.exploring.verdicts import UNDECIDED, WITHIN
+
+    codes = {
+        InterruptionError.exit_code: any(one.ended_by == INTERRUPTED for one in reports),
+        EXIT_PROBLEMS: any(one.counterexamples for one in reports),
+        EXIT_UNDECIDED: any(one.has(UNDECIDED) for one in reports),
+        EXIT_BOUNDED: any(one.has(WITHIN) for one in reports),
+    }
+    return next((code for code, applies in codes.items() if applies), 0)
 
 
 def _hunt(
