@@ -6,26 +6,22 @@ always works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 
-from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.runs.child import run_in_child
-from roambus.bridge.transcript.head import read_head
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
 from roambus.experiments.exploring.counterexamples import Writer
 from roambus.experiments.exploring.fair_cycles import find_fair_cycle
-from roambus.experiments.exploring.initial_state import begin, document_of
+from roambus.experiments.exploring.initial_state import begin
 from roambus.experiments.exploring.model import State, Step
 from roambus.experiments.exploring.nodes import Raised
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.experiments.exploring.property_checker import PropertyChecker
-from roambus.experiments.exploring.scenario_file import Question, read_question, variants
+from roambus.experiments.exploring.scenario_file import Question
 from roambus.experiments.exploring.verdicts import Counterexample, Report, report
 
 _NO_BOUNDS = Bounds()
@@ -106,53 +102,35 @@ class Exploration:
         return state
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """An exploration as the command line asks for it."""
-
-    path: Path
-    agent: str | None = None
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    bounds: Bounds = field(default_factory=Bounds)
-    reduce: bool = False
-    keep_on: bool = False
-
-    def explore(self, name: str, question: Question, visitor: Visitor = lambda _: None) -> Report:
-        """Explore one network in this process; raises UserError, AgentError."""
-        exploration = Exploration(question, Overrides(self.agent, self.parameters), self.reduce, self.keep_on)
-        exploration.run(self.bounds, visitor)
-        return exploration.report(name)
+def search(
+    question: Question,
+    overrides: Overrides,
+    bounds: Bounds = _NO_BOUNDS,
+    visitor: Visitor = lambda _: None,
+    **options: bool,
+) -> Exploration:
+    """Return an exploration after its search; raises UserError, AgentError."""
+    exploration = Exploration(question, overrides, **options)
+    exploration.run(bounds, visitor)
+    return exploration
 
 
 def explore_all(
-    request: Request, watched: Callable[[Callable[[Visitor], Report]], Report], announce: Announce = silently
+    networks: Iterable[tuple[str, Question]], explore_one: Callable[[Question], Exploration]
 ) -> Iterator[Report]:
-    """Explore each network of a request in a child process, and yield its report.
-
-    `announce` is called before any code that the scenario or command line names. After Ctrl-C the report is the last.
-    """
-    networks = variants(read_question(request.path, announce))
-    head, _ = read_head(document_of(networks[0][1]))
-    announce_code(request.agent or head.agent, announce)
+    """Explore each network in a child process, and yield its report; after Ctrl-C it is the last."""
     for name, question in networks:
-        found = _in_child(partial(watched, partial(request.explore, name, question)))
-        yield found
-        if found.ended_by == INTERRUPTED:
+
+        def make(name: str = name, question: Question = question) -> Report:
+            found = explore_one(question).report(name)
+            if found.ended_by == INTERRUPTED:
+                raise KeyboardInterrupt(found)
+            return found
+
+        try:
+            yield run_in_child(make)
+        except KeyboardInterrupt as interruption:
+            if not interruption.args:
+                raise
+            yield interruption.args[0]
             return
-
-
-def _in_child(make: Callable[[], Report]) -> Report:
-    """Return a report from a child process, also after an interruption; raises EndedError."""
-
-    def make_or_raise() -> Report:
-        made = make()
-        if made.ended_by == INTERRUPTED:
-            raise KeyboardInterrupt(made)
-        return made
-
-    try:
-        return run_in_child(make_or_raise)
-    except KeyboardInterrupt as interruption:
-        if interruption.args and isinstance(interruption.args[0], Report):
-            return interruption.args[0]
-        raise

@@ -67,7 +67,7 @@ def _components(edges: _Edges) -> Iterator[set[int]]:
         matrix = coo_array(([1] * len(pairs), tuple(zip(*pairs, strict=True))), (len(edges), len(edges)))
         _, labels = connected_components(matrix, connection="strong")
         found: defaultdict[int, set[int]] = defaultdict(set)
-        for state, label in zip(edges, labels, strict=True):
+        for state, label in zip(edges, labels.tolist(), strict=True):
             found[label].add(state)
         loops = {state for state, steps in edges.items() if any(after == state for _, after in steps)}
         yield from (one for one in found.values() if len(one) > 1 or one & loops)
@@ -131,16 +131,15 @@ class _Graph:
         if not self.unfair({state: [step] for state, step in zip(states, cycle, strict=False)}):
             return [step for step, _ in cycle]
         owed, at, found = self._all_arrivals(edges), start, list[int]()
-        while owed or at != start:
-            for step, after in _way(edges, at, self._brings(owed.copy(), start)):
-                owed -= self._arrivals(at, step)
-                found.append(step)
-                at = after
-        return found
 
-    def _brings(self, owed: set[_Message], start: int) -> Callable[[int, int, int], bool]:
-        """Return whether a step is the arrival of an owed message, or leads to the start if none is owed."""
-        return lambda state, step, after: bool(owed & self._arrivals(state, step)) if owed else after == start
+        def brings(state: int, step: int, after: int) -> bool:
+            return bool(owed & self._arrivals(state, step)) if owed else after == start
+
+        while owed or at != start:
+            for step, after in _way(edges, at, brings):
+                owed, at = owed - self._arrivals(at, step), after
+                found.append(step)
+        return found
 
 
 def _way(edges: _Edges, start: int, is_last: Callable[[int, int, int], bool]) -> list[tuple[int, int]]:

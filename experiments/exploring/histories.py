@@ -155,7 +155,9 @@ class Drawer:
         given = (line.split() for line in question.head)
         settings = {one[0]: one[1] for one in given if len(one) == 2 and one[0] in ("slot", "delay")}
         self._question = question
-        self._slot, self._delay = (settings.get(one) and parse_positive(settings[one]) for one in ("slot", "delay"))
+        self._slot, self._delay = (
+            parse_positive(its) if (its := settings.get(one)) else 0 for one in ("slot", "delay")
+        )
         own = (line for line in question.head if line.strip() and not re.match(r"agent |slot |delay \S+$", line))
         self._head = (agent_line, *own)
 

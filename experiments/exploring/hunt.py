@@ -286,7 +286,8 @@ class Hunt:
         """Yield the results of all processes; raises BackendError with the signal that ended one."""
         while self._running:
             meanwhile()
-            for reading in wait(list(self._running), _LOOK_S):
+            ready: list[Any] = wait(list(self._running), _LOOK_S)
+            for reading in ready:
                 process = self._running.pop(reading)
                 try:
                     yield reading.recv()
@@ -326,22 +327,24 @@ class Hunt:
     def _run_histories(self) -> _Part:
         """Run histories by seed until the hunt is over or the process has too much memory."""
         judge, part = self._judge, _Part(seen=self._judge.seen)
-        while not self._is_over and peak_mib() <= self._one.memory_mib:
+        while not self._is_over:
             fcntl.lockf(self._seeds, fcntl.LOCK_EX)
             seed = self._next_seed.value
             self._next_seed.value += 1
             fcntl.lockf(self._seeds, fcntl.LOCK_UN)
-            part.cut = (seed,)
+            wrong: list[dict[str, str]] = []
             with self._in_time(), collector_paused():
-                wrong = judge.wrong(judge.drawer.draw(seed))
-                part.cut = ()
-            if part.cut:
+                wrong.append(judge.wrong(judge.drawer.draw(seed)))
+            if not wrong:
+                part.cut = (seed,)
                 break
             part.histories += 1
-            part.counts.update(list(wrong))
-            part.first |= {name: (time.monotonic(), seed) for name in wrong if name not in part.first}
-            if wrong and not self._one.keep_on:
+            part.counts.update(list(wrong[0]))
+            part.first |= {name: (time.monotonic(), seed) for name in wrong[0] if name not in part.first}
+            if wrong[0] and not self._one.keep_on:
                 self._end()
+            if peak_mib() > self._one.memory_mib:
+                break
             if part.histories % _COLLECT_EVERY == 0:
                 gc.collect()
         return part

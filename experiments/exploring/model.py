@@ -188,8 +188,8 @@ class Model:
             if items[at] not in items[:at]:
                 got = delivered(sender, receiver, self.nodes.messages[items[at].message])
                 rest = self.queues.number(items[:at] + items[at + 1 :])
-                steps = (self._step(Arrive(sender, receiver, at + 1, lost), after) for lost in (False, True))
-                found.append((self.nodes.events.number(Received(*got[1:])), rest, *steps))
+                arrives, is_lost = (self._step(Arrive(sender, receiver, at + 1, lost), after) for lost in (False, True))
+                found.append((self.nodes.events.number(Received(*got[1:])), rest, arrives, is_lost))
         return found
 
     def timeouts(self, state: State, soonest: SimTime | None) -> Iterator[Successor]:

@@ -9,7 +9,7 @@ which message overtakes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from random import Random
 from typing import NamedTuple
 
@@ -30,21 +30,11 @@ def connected_graphs(size: int, *, alike: bool) -> list[tuple[Edge, ...]]:
 
 def rooted_trees(size: int, *, alike: bool) -> list[tuple[int | None, ...]]:
     """Return the parents in all rooted trees, or in one of each shape if nodes are alike."""
-    found: dict[str, tuple[int | None, ...]] = {}
-    for tree in _parents(size):
-        found.setdefault(_canonical(tree, 0), tree)
-    if alike:
-        return list(found.values())
-    return list(dict.fromkeys(_renamed(tree, its) for tree in found.values() for its in permutations(range(size))))
-
-
-def _renamed(tree: tuple[int | None, ...], names: tuple[int, ...]) -> tuple[int | None, ...]:
-    parents = dict(zip(names, (None if parent is None else names[parent] for parent in tree), strict=True))
-    return tuple(parents[node] for node in range(len(tree)))
-
-
-def _parents(size: int) -> list[tuple[int | None, ...]]:
-    return [(*tree, parent) for tree in _parents(size - 1) for parent in range(size - 1)] if size > 1 else [(None,)]
+    parents = (None, *range(size))
+    drawn = product(parents[:1] if alike else parents, *[parents] * (size - 1))
+    shapes = {one: _canonical(one, one.index(None)) for one in drawn if one.count(None) == 1}
+    trees = [one for one, shape in shapes.items() if shape.count("(") == size]
+    return list({shapes[one]: one for one in reversed(trees)}.values()) if alike else trees
 
 
 def _canonical(tree: tuple[int | None, ...], root: int) -> str:

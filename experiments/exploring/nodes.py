@@ -163,17 +163,17 @@ class Nodes:
 
     def _outcomes(self, state: int, event: Any, now: SimTime) -> Iterator[Outcome | Raised]:
         """Try every outcome of chance in order, like counting with mixed radix."""
-        script: list[int] | None = []
-        for _ in range(MOST_OUTCOMES):
+        scripts: list[list[int]] = [[]]
+        for script in scripts:
             outcome = self._try(state, event, now, script)
-            ways = self._chance.ways.copy()
+            following = _next_script(script, self._chance.ways.copy())
             if not (isinstance(outcome, Raised) or self._repeated(state, event, now, script) == outcome):
                 self._refuse("the same event in the same state has two answers: it keeps state outside of the agent")
             yield outcome
-            script = _next_script(script, ways)
-            if script is None:
-                return
-        self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
+            if following and len(scripts) == MOST_OUTCOMES:
+                self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
+            elif following:
+                scripts.append(following)
 
     def _repeated(self, state: int, event: Any, now: SimTime, script: list[int]) -> Outcome | Raised:
         """Compute an answer again, with a probe as the time until an agent reads the clock."""
@@ -263,11 +263,11 @@ def observations(actions: Iterable[Action]) -> Iterator[Observation]:
             yield Accepted(action.notification_id, tuple(map(int, (action.detail or "").split())))
 
 
-def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
-    """Return the picks after `script`, given each draw's number of outcomes; None after the last."""
+def _next_script(script: list[int], ways: list[int]) -> list[int]:
+    """Return the picks after `script`, given each draw's number of outcomes; none after the last."""
     # How many draws there are, and of how many outcomes, may depend on earlier picks. `ways` is of this script, and the
     # next begins with the same picks, but for the last that can grow.
     picks = (script + [0] * len(ways))[: len(ways)]
     while picks and picks[-1] == ways[len(picks) - 1] - 1:
         picks.pop()
-    return [*picks[:-1], picks[-1] + 1] if picks else None
+    return [*picks[:-1], picks[-1] + 1] if picks else []

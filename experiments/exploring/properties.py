@@ -328,64 +328,66 @@ def order_kept(view: View) -> str | None:
     return None
 
 
-def probes_arrive(view: View) -> str | None:
-    """What anybody publishes now comes once to everybody in reach who wants it, and to nobody else."""
-    return None if view.probe is None else view.probe()
-
-
 EVENTUALLY_QUIET = "eventually quiet"
-_WAYS: dict[str, Any] = {
-    "sees": lambda view: any(ways_of(agent, view.now) for agent in view.agents.values()),
-    "blind": "no agent had a way to anybody that can be read",
-}
-_STORAGE: dict[str, Any] = {
-    "sees": lambda view: any(hasattr(getattr(agent, "broker", None), "storage") for agent in view.agents.values()),
-    "blind": "no broker stores anything that can be read",
-}
-_FILTERS: dict[str, Any] = {
-    "sees": lambda view: any(filters_of(agent, 0) is not None for agent in view.agents.values()),
-    "blind": "no broker has a table of filters by subscriber",
-}
-_ROUTES: dict[str, Any] = {"sees": lambda view: view.world.taken, "blind": "no node noted ROUTE", "history": True}
-_DUES: dict[str, Any] = {
-    "sees": lambda view: any(one.wanted_by for one in view.published()),
-    "blind": "nothing was published that anybody wanted",
-    "history": True,
-    "lives": True,
-}
-_DELIVERIES: dict[str, Any] = {
-    "sees": lambda view: any(view.world.delivered),
-    "blind": "nothing was delivered",
-    "history": True,
-    "lasts": True,
-}
-_PROBES: dict[str, Any] = {
-    "sees": lambda view: view.can_probe(),
-    "blind": "nobody could publish what anybody wants",
-}
-_ELECTIONS: dict[str, Any] = {
-    "sees": lambda view: any(hasattr(_overlay(agent), "is_leader") for agent in view.agents.values()),
-    "blind": "no agent has an election that can be read",
-}
+_GROUPS: tuple[tuple[str, Callable[[View], object], dict[str, Any], dict[str, Check]], ...] = (
+    (
+        "no agent had a way to anybody that can be read",
+        lambda view: any(ways_of(agent, view.now) for agent in view.agents.values()),
+        {},
+        {
+            "no loops": no_loops,
+            "no lasting loops": no_loops,
+            "tables lead to subscribers": tables_lead_to_subscribers,
+        },
+    ),
+    (
+        "no broker stores anything that can be read",
+        lambda view: any(hasattr(getattr(agent, "broker", None), "storage") for agent in view.agents.values()),
+        {},
+        {"nothing stuck": nothing_stuck},
+    ),
+    (
+        "no broker has a table of filters by subscriber",
+        lambda view: any(filters_of(agent, 0) is not None for agent in view.agents.values()),
+        {},
+        {"no phantoms": no_phantoms},
+    ),
+    ("no node noted ROUTE", lambda view: view.world.taken, {"history": True}, {"nothing lost": nothing_lost}),
+    (
+        "nothing was published that anybody wanted",
+        lambda view: any(one.wanted_by for one in view.published()),
+        {"history": True, "lives": True},
+        {
+            "everything delivered": everything_delivered,
+            "everything delivered in the end": everything_delivered_in_the_end,
+        },
+    ),
+    (
+        "nothing was delivered",
+        lambda view: any(view.world.delivered),
+        {"history": True, "lasts": True},
+        {"nothing twice": nothing_twice, "nothing unwanted": nothing_unwanted, "order kept": order_kept},
+    ),
+    (
+        "nobody could publish what anybody wants",
+        lambda view: view.can_probe(),
+        {},
+        {"probes arrive": lambda view: None if view.probe is None else view.probe()},
+    ),
+    (
+        "no agent has an election that can be read",
+        lambda view: any(hasattr(_overlay(agent), "is_leader") for agent in view.agents.values()),
+        {},
+        {"one leader a partition": one_leader_a_partition},
+    ),
+    ("", lambda _: True, {}, {EVENTUALLY_QUIET: lambda _: None}),  # looked for in the graph of all states
+)
+"""What to say if there was nothing to look at, whether there is, flags, and properties."""
 
 PROPERTIES = {
-    one.name: one
-    for one in (
-        Property("no loops", no_loops, at_any_time=True, **_WAYS),
-        Property("no lasting loops", no_loops, **_WAYS),
-        Property("tables lead to subscribers", tables_lead_to_subscribers, **_WAYS),
-        Property("nothing stuck", nothing_stuck, **_STORAGE),
-        Property("no phantoms", no_phantoms, **_FILTERS),
-        Property("nothing lost", nothing_lost, **_ROUTES),
-        Property("everything delivered", everything_delivered, **_DUES),
-        Property("everything delivered in the end", everything_delivered_in_the_end, **_DUES),
-        Property("nothing twice", nothing_twice, **_DELIVERIES),
-        Property("nothing unwanted", nothing_unwanted, **_DELIVERIES),
-        Property("order kept", order_kept, **_DELIVERIES),
-        Property("probes arrive", probes_arrive, **_PROBES),
-        Property("one leader a partition", one_leader_a_partition, **_ELECTIONS),
-        Property(EVENTUALLY_QUIET, lambda _: None),  # looked for in the graph of all states
-    )
+    name: Property(name, check, at_any_time=name == "no loops", sees=sees, blind=blind, **flags)
+    for blind, sees, flags, its in _GROUPS
+    for name, check in its.items()
 }
 """The properties that come with roambus, by name."""
 

@@ -41,8 +41,10 @@ class PropertyChecker:
             "lasting": tuple(one for one in all_ if one.lasts),
             "quiet": tuple(one for one in all_ if one.waits_for_quiet),
         }
-        self._of_state = cache(self._asked_of_state)
-        self._of_world = cache(self._asked_of_world)
+        under_way = (0,) * len(model.links)
+        self._of_state = cache(lambda its, nodes, *end: self._ask(its, self.view((*nodes, *under_way, *end))))
+        self._of_world = cache(lambda its, world: self._ask(its, self._view({}, (0, world))))
+        """What follows from the history alone; no agent is made for that."""
         self._rests: dict[State, bool] = {}
         """Whether node states with timers, in worlds without history, return to themselves."""
         self.seen: set[str] = set()
@@ -78,13 +80,13 @@ class PropertyChecker:
             # leads anywhere else, and what is so in `now` comes again for ever. What was delivered is a part of the
             # world of the twin, so that a state after a delivery is another one, and does not lead back.
             before = self._reached_from(now)
-            back = {now: None} if before else {}
-            waiting = list(back)
-            for one in waiting:
-                waiting += (earlier for earlier in before[one] if earlier not in back)
-                back |= dict.fromkeys(before[one])
-            returns = bool(back) and len(back) == len(before)
-            self._rests |= dict.fromkeys(before if returns else (now,), returns)
+            back = [now]
+            known = set(back)
+            for one in back:
+                back += (earlier for earlier in before.get(one, ()) if earlier not in known)
+                known.update(back)
+            returns = bool(before) and known == set(before)
+            self._rests |= dict.fromkeys(known if returns else (now,), returns)
         return self._rests[now]
 
     def _reached_from(self, now: State) -> dict[State, list[State]]:
@@ -134,13 +136,6 @@ class PropertyChecker:
         now: Any = Moment(NOW) if self._model.nodes.relative else self._model.now(state)
         return View(agents, self._model.world(state), now, self.names, *probing)
 
-    def _asked_of_state(self, properties: tuple[Property, ...], nodes: State, *end: int) -> list[tuple[str, str]]:
-        return self._ask(properties, self.view((*nodes, *(0 for _ in self._model.links), *end)))
-
-    def _asked_of_world(self, properties: tuple[Property, ...], world: int) -> list[tuple[str, str]]:
-        """Ask what follows from the history alone; no agent is made for that."""
-        return self._ask(properties, self._view({}, (0, world)))
-
     def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:
         self.seen |= {one.name for one in properties if one.name not in self.seen and one.sees(view)}
         return [(one.name, text) for one in properties if (text := one.evaluate(view))]
@@ -151,14 +146,11 @@ class PropertyChecker:
         world = model.world(state)
         begin = twin.initial(state[: model.size], world.without_history(), model.now(state))
         for command in probes(world, model.rules.publishers):
-            end, steps = _drain(twin, begin, command)
-            text: str | None = end if isinstance(end, str) else None
-            if not isinstance(end, str):
-                identifier = NotificationId(command.node, world.numbers[command.node])
-                published = Notification(identifier, command.attributes)
-                wanting = {one for one in world.part(command.node) if world.wants(one, published)}
-                text = compare(wanting, twin.world(end).delivered, identifier, self.names)
-            if text:
+            text, end, steps = _drain(twin, begin, command)
+            identifier = NotificationId(command.node, world.numbers[command.node])
+            published = Notification(identifier, command.attributes)
+            wanting = {one for one in world.part(command.node) if world.wants(one, published)}
+            if text := text or compare(wanting, twin.world(end).delivered, identifier, self.names):
                 return text, steps
         return None, ()
 
@@ -170,19 +162,19 @@ def probes(world: Any, publishers: Set[NodeId]) -> Iterator[PublishEvent]:
         yield from (PublishEvent(node, "the probe", one) for one in found if one is not None)
 
 
-def _drain(model: Model, state: State, command: PublishEvent) -> tuple[State | str, tuple[Step, ...]]:
-    """Return the state after one order of arrivals, or an error, and the steps."""
+def _drain(model: Model, state: State, command: PublishEvent) -> tuple[str | None, State, tuple[Step, ...]]:
+    """Return an error, the state after one order of arrivals, and the steps."""
     steps: list[Step] = []
     following = model.carry_out(state, command)
     while found := next(iter(following), None):
-        step, after = found
-        steps.append(model.steps[step])
-        if isinstance(after, Raised) or len(steps) > LONGEST_PROBE:
-            text = after.text if isinstance(after, Raised) else f"a probe was not over after {LONGEST_PROBE} arrivals"
-            return text, tuple(steps)
-        state = after
+        steps.append(model.steps[found[0]])
+        if isinstance(found[1], Raised):
+            return found[1].text, state, tuple(steps)
+        if len(steps) > LONGEST_PROBE:
+            return f"a probe was not over after {LONGEST_PROBE} arrivals", state, tuple(steps)
+        state = found[1]
         following = model.arrivals(state)
-    return state, tuple(steps)
+    return None, state, tuple(steps)
 
 
 def compare(
@@ -203,12 +195,8 @@ def compare(
 
 def matching(wanted: Filter) -> Attributes | None:
     """Return attributes that match a filter of equalities and existence; else None."""
-    attributes = {}
-    for one in wanted.constraints:
-        if one.operator is Operator.EQUAL and one.operand is not None:
-            attributes[one.attribute] = one.operand
-        elif one.operator is Operator.EXISTS:
-            attributes.setdefault(one.attribute, 1)
-        else:
-            return None
-    return tuple(sorted(attributes.items()))
+    equal = {one.attribute: one.operand for one in wanted.constraints if one.operator is Operator.EQUAL}
+    exist = {one.attribute: 1 for one in wanted.constraints if one.operator is Operator.EXISTS}
+    other = any(one.operator not in (Operator.EQUAL, Operator.EXISTS) for one in wanted.constraints)
+    found: Any = exist | equal
+    return None if other else tuple(sorted(found.items()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
@@ -187,7 +187,7 @@ def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
     """Apply a possible command with its immediate effects, as in a run without other plans."""
     plan: Any = planned(command, 0)
     if isinstance(plan, PlannedCommand):
-        node, event = plan.node, plan.command
+        node, event = plan.node, cast("Any", plan.command)
         if isinstance(event, Publication):
             event = published_by(node, world.numbers[node], event, dict(enumerate(world.wanted)))
         return Told(world.told(node, event, getattr(command, "name", "")), after=((node, event),))

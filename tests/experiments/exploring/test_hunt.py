@@ -18,7 +18,7 @@ from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
 from roambus.experiments.exploring.histories import History, TimedCommand, shrink
-from roambus.experiments.exploring.hunt import Hunted, HuntRequest, Judge, hunt
+from roambus.experiments.exploring.hunt import Hunt, Hunted, HuntRequest, Judge, hunt
 from roambus.experiments.exploring.networks import Sketch
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
@@ -60,7 +60,7 @@ def test_a_seed_has_one_history_and_others_have_others(family: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_protocols_promise_holds_in_first_histories(name: str) -> None:
     """A hunt in each shipped file finds nothing at once; the page on explore says how many more histories were run."""
-    own, until = shipped(name), time.process_time() + 1
+    own, until = shipped(name), time.process_time() + 0.2
     for seed in range(20):
         assert own.wrong(own.drawer.draw(seed)) == {}
         if time.process_time() > until:
@@ -192,6 +192,25 @@ def test_a_hunt_goes_on_with_the_next_seed() -> None:
     assert (begin, last + 1) == (0, first.histories)
     assert next(iter(hunted(text, seconds=1, seed=last + 1).seeds.split(".."))) == str(last + 1)
     assert "proves nothing" in "\n".join(first.lines())
+
+
+def test_a_process_with_too_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that exceeds the bound ends after its history, and another goes on with the next seed."""
+    starts, start = [], Hunt._start
+    monkeypatch.setattr(Hunt, "_start", lambda self, make: (starts.append(make), start(self, make)))
+    text = GRAPHS.format("flooding", "nothing twice")
+    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 1, memory_mib=1), 1)
+    assert 1 <= found.histories <= len(starts) <= found.histories + 1
+    assert found.seeds == f"0..{found.histories - 1}"
+
+
+def test_a_hunt_ends_in_time_whatever_an_agent_does() -> None:
+    """A handler that never ends is interrupted, and its history is not judged."""
+    text = GRAPHS.format(f"{AGENTS}:Hanging", "nothing twice")
+    begin = time.monotonic()
+    found = hunted(text, seconds=1)
+    assert time.monotonic() - begin < 1 + 2
+    assert not found.counterexamples
 
 
 @pytest.mark.slow  # a quarter of a minute of hunting
