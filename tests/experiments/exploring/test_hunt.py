@@ -207,10 +207,8 @@ def test_a_process_with_too_much_memory_is_replaced(monkeypatch: pytest.MonkeyPa
 def test_a_hunt_ends_in_time_whatever_an_agent_does() -> None:
     """A handler that never ends is interrupted, and its history is not judged."""
     text = GRAPHS.format(f"{AGENTS}:Hanging", "nothing twice")
-    begin = time.monotonic()
     found = hunted(text, seconds=1)
-    assert time.monotonic() - begin < 1 + 2
-    assert not found.counterexamples
+    assert (found.seconds < 1 + 2, found.counterexamples) == (True, ())
 
 
 @pytest.mark.slow  # a quarter of a minute of hunting
