@@ -71,7 +71,7 @@ class Choice(NamedTuple):
     """The part of a sweep to run, from options."""
 
     settings: Sequence[str]
-    agents: str | Sequence[Sequence[str]] | None
+    agents: str | Sequence[str] | None
     """As in `with_agents`."""
     seeds: int | None
     parameters: Sequence[str] = ()
@@ -201,7 +201,7 @@ def sweep(
 
     Until the delivery rate is known: roambus sweep thesis --set config=C2 --precision 0.02 --seeds 30
 
-    With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
+    With an agent of your own: roambus sweep thesis --agents mft,./mine.py --param mine.rate=2 --set config=C2
     """
     from roambus.spark.metrics.extra import all_own_metrics
 
