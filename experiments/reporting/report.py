@@ -174,7 +174,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterChoice:
     """Values to choose one or more from; `key` stands in the address."""
 
     key: str
@@ -197,7 +197,7 @@ class Filters:
             place: number for number, place in enumerate((key, one) for key in chosen for one in chosen[key])
         }
         self.choices = [
-            Choice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
+            FilterChoice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
             for key, names in chosen.items()
         ]
 

@@ -115,11 +115,15 @@ def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
 
 def _choice(sweep: Sweep, name: str) -> AgentChoice:
     """The sweep's agent of that label, or any other, which results call by its name, file or class."""
-    label = Path(name).stem if name.endswith(".py") else name.rpartition(":")[2]
-    if parameter := _PARAMETER.fullmatch(label):
-        own, setting = parameter.groups()
-        raise UserError(f"{_OPTION}: {name}: write {own}, and {_PARAMETER_OPTION} {own}.{setting}")
-    return next((choice for choice in sweep.agents if choice.label == name), AgentChoice(label, name))
+    if parameter := _PARAMETER.fullmatch(name):
+        agent, setting = parameter.groups()
+        raise UserError(f"{_OPTION}: {name}: write {agent}, and {_PARAMETER_OPTION} {_label(agent)}.{setting}")
+    own = (choice for choice in sweep.agents if choice.label == name)
+    return next(own, AgentChoice(_label(name), name))
+
+
+def _label(agent: str) -> str:
+    return Path(agent).stem if agent.endswith(".py") else agent.rpartition(":")[2]
 
 
 # Sweeps of a template alone

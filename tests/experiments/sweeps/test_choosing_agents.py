@@ -55,7 +55,7 @@ def test_several_agents_run_at_every_point_of_the_sweep() -> None:
         ("mft,mft", "--agents: mft is there twice"),
         ("a/mine.py,b/mine.py", "--agents: mine is there twice"),
         ("mft tree=1:0", "--agents: mft tree=1:0: write mft, and --param mft.tree=1:0"),
-        ("a/mine.py:Mine rate=2", "--agents: a/mine.py:Mine rate=2: write Mine, and --param Mine.rate=2"),
+        ("a/mine.py:Mine rate=2", "--agents: a/mine.py:Mine rate=2: write a/mine.py:Mine, and --param Mine.rate=2"),
     ],
 )
 def test_what_names_no_agents_is_refused(text: str, message: str) -> None:
