@@ -31,6 +31,7 @@ from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import Check, Summary
 from roambus.python_protocol.parts.election import ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
+from roambus.python_protocol.parts.unicast import UnicastParameters
 from roambus.python_protocol.settings import describe_parameters, settings_of
 from tests.support.documents import Row, page, quoted, rewrite_column, rows, section
 
@@ -200,6 +201,7 @@ SWITCHED = [
     ("The broker family", BrokerParameters),
     ("Leader election", ElectionParameters),
     ("Link layer", LinkParameters),
+    ("Unicast routing", UnicastParameters),
 ]
 
 

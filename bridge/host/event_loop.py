@@ -21,6 +21,7 @@ from roambus.bridge.host.agents import Wrapper, check_receipts, describe_failure
 from roambus.bridge.host.codec import CodecCheck, CodecError
 from roambus.bridge.host.event_queue import EventQueue, FaultInjector, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.fragments import Fragments
+from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.faults import check_faults
 from roambus.bridge.scenario.tree import rewirings
@@ -88,6 +89,8 @@ class Host:
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
         around = (*wrappers, check_receipts(self._codec)) if check else wrappers
+        if agent_class.needs_position:
+            around = (*around, Receivers(scenario).wrap)
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))

@@ -28,6 +28,7 @@ from roambus.bridge.transcript.commands import (
     Draw,
     Fail,
     Leave,
+    Locate,
     Move,
     PublishEvent,
     Relink,
@@ -168,7 +169,7 @@ class Timeline:
             radio=NO_RADIO,
             mac=MacSettings(),
             nodes=tuple(
-                NodeSettings(self.network.places.get(node), self._ways.mobility(node), roles=roles)
+                NodeSettings(self._ways.start(node), self._ways.mobility(node), roles=roles)
                 for node, roles in self._roles.items()
             ),
             workload=Workload(commands=tuple(self._commands)),
@@ -201,6 +202,9 @@ class Timeline:
                 return 0
             case Walk(node, place):
                 return self.head.slot + self._ways.walk(node, place, self.now)
+            case Locate(node, place):
+                self._ways.put(node, place, self.now)
+                return 0
             case Apply() | PublishEvent() | Move() | Relink() | Fail():
                 self._plan(command)
             case _:
