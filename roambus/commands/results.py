@@ -213,8 +213,9 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
     For a paper: roambus figures results/small --metric messages_per_node \\
                    --format pdf --size column
     """  # noqa: D301  # click wants the character itself
+    problems: Sequence[str] = ()
     if kind != "means":
-        files, problems = _draw_curves(results, kind, selection, look, out), ()
+        files = _draw_curves(results, kind, selection, look, out)
     elif selection.agents or selection.against or selection.wheres:
         files, problems = _draw_comparison(results, selection, look, own, out)
     else:
@@ -222,7 +223,6 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
         from roambus.experiments.studies.study import existing_folder
 
         files = draw_figures(existing_folder(results), own.load_study(), look, selection.metrics, out)
-        problems = ()
     for path in files:
         answer(path, files=[path])
     report_problems(problems)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roambus.experiments.figures.figure import Drawing
+from roambus.experiments.figures.figure import OwnFigure
 from roambus.experiments.figures.style import Look
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class MapFigure(Drawing):
+class MapFigure(OwnFigure):
     """A map of the best agents: for each panel, cells at places (x, y)."""
 
     x_values: tuple[str, ...]

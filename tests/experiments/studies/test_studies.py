@@ -222,7 +222,7 @@ def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -
     """With the figures of all, each sweep's facts and numbers under its name, and what the study says of itself."""
     study, folder = results
     files = {path.name for path in draw_figures(folder, study)}
-    assert files == {f"{name}.{kind}" for name in ("first", "second", "dots") for kind in ("png", "svg", "txt")}
+    assert files == {f"{name}.{kind}" for name in ("first", "second") for kind in ("png", "svg", "txt")}
     page = write_report(folder, study).read_text(encoding="utf-8")
     for words in (
         "Sweep thesis",
