@@ -232,7 +232,7 @@ def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -
         SIZE.meaning,
     ):
         assert words in page
-    assert page.count("<figure") == 3
+    assert page.count("<figure") == 2
     assert "roambus reproduce" not in page
 
 
