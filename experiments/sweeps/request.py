@@ -82,7 +82,11 @@ def _owners(sweep: Sweep) -> dict[str, list[str]]:
 
 def command_again(results: Path) -> str:
     """The command for all requested runs of a folder; a user's sweep file is NAME.toml."""
-    asked = read_asked(results)
+    return command_of(read_asked(results), str(results), *_made_as(results))
+
+
+def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
+    """The command for a request's runs, which names every value: the sweep's file may have changed since."""
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
     name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
@@ -90,12 +94,9 @@ def command_again(results: Path) -> str:
     owners = asked.get(PARAMETERS, {})
     settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
-    agents = ",".join(
-        agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()
-    )
+    agents = [agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()]
     seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
-    precision = str(asked.get(PRECISION, "")).split()
-    how = [*precision, *_made_as(results), "--out", str(results)]
+    how = [*str(asked.get(PRECISION, "")).split(), *options, "--out", out]
     return shlex.join([*words, "--agents", ",".join(agents), "--seeds", str(seeds), *how])
 
 
