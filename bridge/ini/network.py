@@ -71,12 +71,13 @@ class NodeReader:
         if isinstance(mobility, GivenWay):
             position: Place = mobility.points[0][1:]
         else:
-            position = self._places[node] if node in self._places else self._point(X, Y, node)
+            position = self.places[node] if node in self.places else self._point(X, Y, node)
         power = self._radio.tx_power_dbm(node)
         return self._keys.build(NodeSettings, node, position=position, mobility=mobility, tx_power_dbm=power)
 
     @cached_property
-    def _places(self) -> dict[NodeId, Place]:
+    def places(self) -> dict[NodeId, Place]:
+        """The places that SN.deployment gives."""
         with self._keys.mistakes_of(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 

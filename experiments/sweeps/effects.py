@@ -20,6 +20,7 @@ from roambus.experiments.sweeps.sweep import Point, Sweep
 from roambus.experiments.templates.render import template_variables
 
 SEED_LINE = "write seed-set = {{ seed }}"
+AGENT_LINE = "write SN.node[*].Application.agent = {{ agent | quoted }}"
 PARAMETERS_LINE = "write SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}"
 
 Render = Callable[[Point], str]
