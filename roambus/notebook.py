@@ -21,10 +21,9 @@ from roambus.bridge.errors import RoambusError
 from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.trace.parquet import read_trace
-from roambus.commands.options import Simulator
-from roambus.commands.runs import factory_of
 from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
 from roambus.dataframes import Results, Values, listed, results
+from roambus.experiments.console.options import Simulator, factory_of
 from roambus.experiments.sweeps.class_files import reference_of
 from roambus.experiments.sweeps.sweep import Sweep, expand
 from roambus.python_protocol.agent import Agent

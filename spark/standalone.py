@@ -2,7 +2,6 @@
 
 python -m roambus.spark.standalone master [--host ADDRESS]
 python -m roambus.spark.standalone worker spark://HOST:PORT [--cores N]
-python -m roambus.spark.standalone connect [--host ADDRESS]
 
 The process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR. A
 taken port is an error: on Spark's next one workers would join the program at the first.
@@ -27,7 +26,6 @@ from roambus.bridge.errors import UserError
 from roambus.spark.engine.java import SAFE_PATH, find_java, write_java_home
 from roambus.spark.engine.session import check_master, local_address
 
-_CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
 
@@ -63,7 +61,7 @@ def master(host: str, port: int, work: Path) -> None:
 
     Example: python -m roambus.spark.standalone master
     """
-    port = _free_port("master", host, port)
+    port = _free_port(host, port)
     click.echo(f"spark://{host}:{port}")
     options = ["--host", host, "--port", str(port), "--webui-port", "0"]
     _become("org.apache.spark.deploy.master.Master", options, host, work)
@@ -88,34 +86,7 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
     _become("org.apache.spark.deploy.worker.Worker", [*options, url], address, work)
 
 
-@commands.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The only address that it binds.")
-@click.option("--port", type=click.IntRange(1, 65535), default=15002, show_default=True, help="Its port.")
-@click.option("--master", default="local[*]", show_default=True, help="The master on which it computes.")
-@WORK
-def connect(host: str, port: int, master: str, work: Path) -> None:
-    """Starts a Spark Connect server, and prints its URL, sc://HOST:PORT. It requires no secret.
-
-    Example: python -m roambus.spark.standalone connect
-    """
-    port = _free_port("Spark Connect server", host, port)
-    click.echo(f"sc://{host}:{port}")
-    settings = {
-        "spark.connect.grpc.binding.address": host,
-        "spark.connect.grpc.binding.port": port,
-        "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": host,
-        "spark.driver.host": host,
-        "spark.local.dir": (work / "local").resolve(),
-        "spark.sql.warehouse.dir": (work / "warehouse").resolve(),
-        "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
-    }
-    options = ["--class", _CONNECT_SERVER, "--name", "roambus", "--master", master]
-    options += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    _become("org.apache.spark.deploy.SparkSubmit", [*options, "spark-internal"], host, work)
-
-
-def _free_port(what: str, host: str, port: int) -> int:
+def _free_port(host: str, port: int) -> int:
     """Return the port, or a free one for 0; raise UserError unless it can be bound."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
@@ -127,7 +98,7 @@ def _free_port(what: str, host: str, port: int) -> int:
         remedy = "stop the program that listens there, such as an earlier one, or choose another --port"
         if error.errno != errno.EADDRINUSE:
             remedy = "choose an address of this machine as --host"
-        raise UserError(f"no {what} can be started at {host}:{port}: {error.strerror}: {remedy}") from None
+        raise UserError(f"no master can be started at {host}:{port}: {error.strerror}: {remedy}") from None
 
 
 def _address_once_up(url: str) -> str:
@@ -149,7 +120,6 @@ def _become(main_class: str, options: Sequence[str], address: str, work: Path) -
         **os.environ,
         **SAFE_PATH,
         "JAVA_HOME": str(write_java_home(find_java(), Path(tempfile.mkdtemp(dir=homes)))),
-        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),  # a server has no driver that names one
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_LOCAL_IP": address,  # the page of its state binds it, too
         "SPARK_DAEMON_JAVA_OPTS": " ".join(_JAVA_OPTIONS),

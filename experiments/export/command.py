@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from roambus.bridge.errors import UserError
-from roambus.commands.options import AGENT_NAME, FOLDER, MEASURE
-from roambus.commands.output import answer, remark, report_problems
+from roambus.experiments.console.options import AGENT_NAME, FOLDER, MEASURE
+from roambus.experiments.console.output import answer, remark, report_problems
 
 FORMATS = ("sca", "vec", "pcapng", "pcapng-nodes", "dissector")
 

@@ -13,15 +13,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from roambus.bridge.code import import_file, import_installed
-from roambus.bridge.entry_points import STUDIES, named
+from roambus.bridge.code import STUDIES, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check
 from roambus.experiments.figures.figure import DotPlan, MapFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import no_such
-from roambus.experiments.sweeps.measure_files import is_chosen
+from roambus.experiments.sweeps.request import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.extra import NOTHING, Extra, all_own_metrics

@@ -1,4 +1,4 @@
-"""Sweeps changed by the command line: `--set`, `--param` and `--agents` each make another sweep.
+"""Sweeps changed or made by the command line: `--set`, `--param` and `--agents` each make another sweep.
 
 `--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents "mft,./mine.py rate=2"` replaces the
 agents: name, module:Class or file.py[:Class], then parameters. A label of the sweep means its own agent with its
@@ -15,10 +15,11 @@ from pathlib import Path
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.sweeps.named_settings import find_named
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.sweep import (
     EVERY_AGENT,
     AgentChoice,
+    Axis,
     Sweep,
     choose,
     narrow,
@@ -27,6 +28,7 @@ from roambus.experiments.sweeps.sweep import (
     seed_range,
     validate,
 )
+from roambus.experiments.sweeps.sweep_file import find_named
 from roambus.experiments.templates.render import find_variable
 
 _NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
@@ -133,3 +135,30 @@ def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]
         if not (key and equals):
             raise UserError(f"{_OPTION}: {name} {setting}: write parameters as NAME=VALUE, with blanks between")
         yield key, value
+
+
+# Sweeps of a template alone
+
+
+def is_template(name: str) -> bool:
+    """Whether it is a template's path, or its name and no sweep's."""
+    if name.endswith(TEMPLATE_SUFFIX) or Path(name).is_file():
+        return name.endswith(TEMPLATE_SUFFIX)
+    return name not in shipped_files(SWEEP_SUFFIX) and name in shipped_files(TEMPLATE_SUFFIX)
+
+
+def sweep_of(
+    source: str, template: Path, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
+) -> Sweep:
+    """A template's sweep by `--set` alone, one agent and seed; raises UserError."""
+    axes = tuple(axis_of(template, name, *texts) for name, texts in sorted(settings.items()))
+    sweep = Sweep(source, template, (agent,), axes, (seed,))
+    validate(sweep)
+    return sweep
+
+
+def axis_of(template: Path, name: str, *texts: str) -> Axis:
+    """The axis of `--set`: a variable's, or of named settings; raises UserError for neither."""
+    if (named := find_named(template, name)) is not None:
+        return narrow(named, ",".join(texts), "--set")
+    return read_axis(template, name, find_variable(template, name, "--set"), texts, "--set")

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile, remove_unfinished
+from roambus.bridge.files import UnfinishedFile, remove_unfinished, user_cache
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
@@ -41,7 +42,6 @@ from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.attempts import locked
-from roambus.experiments.sweeps.measure_files import remember
 from roambus.experiments.sweeps.narrowing import label_part
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
@@ -204,3 +204,28 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({ORACLE: oracle} if oracle else {}),
         **({TITLES: titles} if titles else {}),
     }
+
+
+# The metric files of the user's own sweeps
+#
+# Results can come from anybody, so a file named in `sweep.json` is not run for that reason. A user's sweep leaves a
+# mark in the user's cache, for this folder and file.
+
+
+def remember(results: Path, measure: Iterable[str]) -> None:
+    """Mark the files that a sweep into these results names; without a cache mark nothing."""
+    for file in (one for one in measure if one.endswith(".py")):
+        with suppress(OSError):
+            mark = _mark(results, file)
+            mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            mark.touch()
+
+
+def is_chosen(results: Path, reference: str) -> bool:
+    """Whether a package, or an existing file that the user's own sweep into these results named."""
+    return not reference.endswith(".py") or (Path(reference).is_file() and _mark(results, reference).is_file())
+
+
+def _mark(results: Path, file: str) -> Path:
+    digest = sha256(f"{results.resolve()}\0{Path(file).resolve()}".encode(errors="surrogateescape")).hexdigest()
+    return user_cache() / "measure" / digest

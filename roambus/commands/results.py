@@ -13,7 +13,7 @@ import click
 
 from roambus.bridge.backends.registry import backend_names
 from roambus.bridge.errors import UserError
-from roambus.commands.options import (
+from roambus.experiments.console.options import (
     AGAINST,
     DEADLINE,
     FOLDER,
@@ -23,11 +23,11 @@ from roambus.commands.options import (
     STUDY,
     WHERE,
     Simulator,
+    factory_of,
     grouped,
     values_of,
 )
-from roambus.commands.output import answer, bar, progress, remark, report_problems, summary
-from roambus.commands.runs import factory_of
+from roambus.experiments.console.output import answer, bar, progress, remark, report_problems, summary
 from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 
@@ -283,8 +283,7 @@ def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> N
     Example: roambus verify results/small --sample 3
     """
     from roambus.experiments.studies.study import existing_folder, sweep_folders
-    from roambus.experiments.unpacked_crate import agent_files, is_crate, wrong_files
-    from roambus.experiments.verification import Verifier, sample_of
+    from roambus.experiments.verification import Verifier, agent_files, is_crate, sample_of, wrong_files
 
     existing_folder(results)
     traces = sample_of(sweep_folders(results), sample)

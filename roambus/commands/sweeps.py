@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from roambus.bridge.errors import InterruptionError, UserError
-from roambus.commands.options import (
+from roambus.commands.runs import announce_compilation, recorder
+from roambus.experiments.console.options import (
     AGENTS,
     CHECK,
     DEADLINE,
@@ -37,11 +38,20 @@ from roambus.commands.options import (
     VALUES,
     WORKERS,
     Simulator,
+    factory_of,
     grouped,
     pairs,
 )
-from roambus.commands.output import answer, console, detail, progress, remark, report_problems, summary, telling
-from roambus.commands.runs import announce_compilation, factory_of, recorder
+from roambus.experiments.console.output import (
+    answer,
+    console,
+    detail,
+    progress,
+    remark,
+    report_problems,
+    summary,
+    telling,
+)
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
@@ -79,14 +89,14 @@ class Choice(NamedTuple):
 
     def named(self, name: str) -> Sweep:
         """Return a named sweep, or a template swept by settings; raise UserError."""
-        from roambus.experiments.sweeps.named_settings import is_template
+        from roambus.experiments.sweeps.narrowing import is_template
         from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
         """Return a template swept by settings; `source` is for messages. Raise UserError."""
-        from roambus.experiments.sweeps.named_settings import sweep_of
+        from roambus.experiments.sweeps.narrowing import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
         from roambus.experiments.templates.render import find_template
 
@@ -241,7 +251,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     planned = plan_runs(sweep, out, TraceLevel(making.level), watched, backend)
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
-    announce_compilation(backend)
+    announce_compilation(backend, plans)
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())

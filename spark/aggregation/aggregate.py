@@ -50,7 +50,7 @@ from roambus.spark.aggregation.computation import (
 from roambus.spark.aggregation.intervals import ends
 from roambus.spark.aggregation.store import Store, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace, list_traces, missing
-from roambus.spark.engine.session import begin_java, cores_of, spark_session
+from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.extra import NOTHING, Extra, Table
@@ -242,7 +242,7 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
             computer(session, job.extra) as computing,
             progress.show(len(waiting)) if progress else nullcontext(),
         ):
-            cores = cores_of(session)
+            cores = session.sparkContext.defaultParallelism
             for batch in batches(waiting, cores):
                 computed = computing.compute(batch, cores)
                 store.add(computed.rows, [trace for trace in batch if trace not in computed.passing])

@@ -33,7 +33,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
-from roambus.spark.engine.session import interruptible, is_local, ship
+from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
 from roambus.spark.metrics.extra import Extra, Table, files_of
@@ -167,7 +167,7 @@ def computer(session: SparkSession, extra: Extra) -> Iterator[Computer]:
         return
     with private_folder(SHIPMENT) as folder:
         archive = pack(folder)
-        ship(session, archive)
+        session.sparkContext.addFile(str(archive))
         yield Computer(session, archive.name, extra)
 
 

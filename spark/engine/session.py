@@ -1,8 +1,7 @@
 """Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
 Locally Spark binds the loopback address; on a cluster, the address that reaches the master. Its files lie in a private
-folder. With Spark Connect (sc://HOST:PORT) neither Java nor a driver starts here; the server gets DataFrames, and needs
-the traces under the same path and the same Spark. A process has one kind of session, because PySpark stores the kind.
+folder.
 """
 
 from __future__ import annotations
@@ -23,67 +22,17 @@ from typing import TypeVar
 import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
 
-CONNECT = "sc://"
-EXTRA = "roambus[connect]"
 Result = TypeVar("Result")
-ANSWER_S = 5.0
-"""How long a server may take to answer."""
-
-_SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
-
-
-@contextmanager
-def connect_session(url: str) -> Iterator[SparkSession]:
-    """Yield a session on the server, then release it; raise UserError, RoambusError."""
-    _check(url)
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            session = SparkSession.Builder().remote(url).getOrCreate()
-            version = session.version
-    except ImportError as error:
-        raise UserError(f"{url}: {_reason(error)}: install {EXTRA}") from None
-    except (PySparkException, OSError) as error:
-        raise UserError(
-            f"{url}: a program answers there, but it is not a Spark Connect server: {_reason(error)}"
-        ) from None
-    try:
-        if version != pyspark.__version__:
-            raise UserError(f"{url}: that is Spark {version}, and this is {pyspark.__version__}: both must be the same")
-        yield session
-    except _lost() as error:
-        raise RoambusError(f"{url}: Spark is gone: {_reason(error)}") from error
-    finally:
-        with suppress(Exception):  # the server may have ended
-            session.stop()
-
-
-def is_remote(session: SparkSession) -> bool:
-    """Whether the session is on a Spark Connect server."""
-    return "connect" in type(session).__module__
 
 
 def is_local(session: SparkSession) -> bool:
     """Whether all of it is on this machine."""
-    return not is_remote(session) and (session.sparkContext.master or "").startswith("local")
-
-
-def ship(session: SparkSession, file: Path) -> None:
-    """Send a file to all tasks; `SparkFiles` finds it."""
-    if is_remote(session):
-        session.addArtifacts(str(file), file=True)
-    else:
-        session.sparkContext.addFile(str(file))
-
-
-def cores_of(session: SparkSession) -> int:
-    """Return the concurrent tasks; for a server, this machine's number."""
-    return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
+    return (session.sparkContext.master or "").startswith("local")
 
 
 def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Result:
@@ -93,33 +42,8 @@ def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Resul
         try:
             return answer.result()
         except KeyboardInterrupt:
-            if is_remote(session):
-                session.interruptAll()
-            else:
-                session.sparkContext.cancelAllJobs()
+            session.sparkContext.cancelAllJobs()
             raise
-
-
-def _check(url: str) -> None:
-    found = _SERVERS.fullmatch(url)
-    if found is None:
-        raise UserError(f"{url}: this is not a Spark Connect server: write sc://HOST:PORT")
-    try:
-        socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
-    except (OSError, OverflowError) as error:
-        raise UserError(f"no Spark Connect server answers at {url}: {error}: start one, or correct the URL") from None
-
-
-def _lost() -> tuple[type[Exception], ...]:
-    with suppress(ImportError):
-        from grpc import RpcError  # noqa: PLC0415  # of the extra
-
-        return (RpcError,)
-    return ()
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join(str(error).partition("\n")[0].split()) or type(error).__name__
 
 
 CLUSTER = "spark://"
@@ -131,8 +55,6 @@ _MASTERS = re.compile(r"spark://[^/\s,]+:\d+(,[^/\s,]+:\d+)*")
 
 def check_master(url: str) -> None:
     """Raise UserError unless local or a standalone master's URL."""
-    if url.startswith("sc://"):
-        raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
         raise UserError(f"{url}: this is not a Spark master: write spark://HOST:PORT")
 
@@ -177,10 +99,6 @@ def spark_session(master: str = "local[*]", *, java_options: str | None = None) 
     On a cluster, spark-defaults.conf holds and executors run PYSPARK_PYTHON. Raise UserError without Java or a master,
     RoambusError if Java ends.
     """
-    if master.startswith(CONNECT):
-        with connect_session(master) as remote:
-            yield remote
-        return
     check_master(master)
     if is_cluster(master):
         local_address(master)
