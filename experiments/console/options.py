@@ -27,7 +27,7 @@ from roambus.experiments.console.output import remark
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.backends.castalia.endpoint import Transport
+    from roambus.bridge.backends.castalia.zeromq import Transport
     from roambus.experiments.stores import Store
 
 Command = Callable[..., None]
@@ -292,7 +292,7 @@ RECORD = click.option(
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Compares every message with its bytes, not only a sample, and checks that no receiver changes it.",
+    help="Compares every message with its bytes, not only a sample.",
 )
 AGENTS = click.option(
     "--agents",

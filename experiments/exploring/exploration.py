@@ -14,7 +14,7 @@ from pathlib import Path
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.runs.child import run_in_child
+from roambus.bridge.process import run_in_child
 from roambus.bridge.transcript.head import read_head
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor

@@ -28,13 +28,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import Announce, announce_file, silently
+from roambus.bridge.agents import AgentCode, Announce, silently
 from roambus.bridge.code import import_file
 from roambus.bridge.errors import UserError
 from roambus.experiments.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
-from roambus.python_protocol.brokers.broker import RoutingTable as FamilyTable
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.mft.messages import RoutingTable as MftTable
 from roambus.python_protocol.settings import unknown
@@ -144,11 +143,11 @@ Ways = Mapping[NodeId, tuple[NodeId, ...]]
 
 def ways_of(agent: Any, now: SimTime) -> Ways:
     """The next hops of an agent now; empty without a table by destinations."""
-    own = getattr(agent, "ways", None)
+    table = _table(agent)
+    own = getattr(agent, "ways", None) or getattr(table, "ways", None)
     if own is not None:
         found: Ways = own(now)
         return found
-    table = _table(agent)
     return next((read(table, now) for kind, read in _READ.items() if isinstance(table, kind)), {})
 
 
@@ -159,7 +158,8 @@ def _table(agent: Any) -> Any:
 
 def _can_be_read(agent: Any) -> bool:
     """Whether there is a table by destinations."""
-    return hasattr(agent, "ways") or isinstance(_table(agent), tuple(_READ))
+    table = _table(agent)
+    return hasattr(agent, "ways") or hasattr(table, "ways") or isinstance(table, tuple(_READ))
 
 
 def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
@@ -171,14 +171,9 @@ def _of_mft(table: MftTable, _: SimTime) -> Ways:
     return {s: () if route.next_hop is None else (route.next_hop,) for s, route in table if route.filters}
 
 
-def _of_family(table: FamilyTable, _: SimTime) -> Ways:
-    return {subscriber: tuple(table.interfaces(subscriber)) for subscriber in table.subscribers()}
-
-
 _READ: dict[type[Any], Callable[[Any, SimTime], Ways]] = {
     AodvTable: _of_aodv,
     MftTable: _of_mft,
-    FamilyTable: _of_family,
 }
 
 
@@ -460,7 +455,8 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
         if text not in PROPERTIES:
             raise ValueError(unknown("property", text, PROPERTIES))
         return PROPERTIES[text]
-    announce_file(f"property {text}", folder / file, announce)
+    if (folder / file).is_file():
+        announce(AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce())
     found = getattr(import_file(f"property {text!r}", folder / file), name, None)
     if not isinstance(found, Property):
         raise UserError(f"property {text!r}: {name} is not a function under @once_quiet or @at_any_time")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 
-from roambus.bridge.scenario.network import DEPARTURE
+from roambus.bridge.scenario.definition import DEPARTURE
 from roambus.experiments.exploring.scenario_file import Family
 from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from roambus.bridge.code import import_file, import_installed
-from roambus.bridge.entry_points import STUDIES, named
+from roambus.bridge.code import STUDIES, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check

@@ -34,7 +34,7 @@ from roambus.bridge.backend import BackendFactory
 from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
-from roambus.bridge.runs.identity import RunPlan, run_key
+from roambus.bridge.runs.run import RunPlan, run_key
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
 from roambus.spark.engine import shipment

@@ -251,7 +251,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     planned = plan_runs(sweep, out, TraceLevel(making.level), watched, backend)
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
-    announce_compilation(backend)
+    announce_compilation(backend, plans)
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from roambus.bridge.code import code_hash, find_source, import_file, import_installed
-from roambus.bridge.entry_points import METRICS as GROUP
-from roambus.bridge.entry_points import named
+from roambus.bridge.code import METRICS as GROUP
+from roambus.bridge.code import code_hash, find_source, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, metrics_in

@@ -29,7 +29,6 @@ from typing import Annotated
 
 from roambus import Agent, Message, MessageSet, Started, U8, on
 from roambus.python_protocol.messages.fields import By
-from roambus.python_protocol.messages.octets import Padding
 
 
 def _write(writer, value):
@@ -55,7 +54,7 @@ class ByHand(Message, tag=2):
 
 
 class Declared(Message, tag=3):
-    size: Annotated[int, By(_write, _read, shape=Padding())]
+    size: Annotated[int, By(_write, _read, shape={"kind": "padding"})]
     after: U8
 
 
