@@ -26,9 +26,8 @@ from roambus.experiments.listing import (
 )
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study, study_modules
 from roambus.experiments.studies.study import load_study
-from roambus.experiments.sweeps.named_settings import named_settings
 from roambus.experiments.sweeps.sweep import Axis, count_points
-from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
 from roambus.experiments.templates.render import find_template, template_variables
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import Message

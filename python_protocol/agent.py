@@ -92,6 +92,8 @@ class Process:
             """Says what is missing: Python calls this for an attribute that is not there, and for no other."""
             if name == "_actions":
                 raise AttributeError(_never_made(type(self)))
+            if name in ("position", "velocity"):
+                raise AttributeError(f"{type(self).__name__} reads {name} without needs_position = True", name=name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     @classmethod
@@ -227,6 +229,12 @@ class Agent(Process):
     """Whether it uses `Publish.subscribers`, an oracle; comparison tables mark it."""
     needs_levels: bool = False
     """Whether it needs RSSI and LQI, which are NaN unmeasured, as in live runs."""
+    needs_position: bool = False
+    """Whether each event finds `position` and `velocity` set."""
+    position: tuple[float, float] | None
+    """(x, y) in m by the node's receiver; None without one, and in the constructor."""
+    velocity: tuple[float, float] | None
+    """(x, y) in m/s, likewise."""
 
     def __init_subclass__(cls, **about: Any) -> None:
         super().__init_subclass__(**about)
@@ -243,6 +251,8 @@ class Agent(Process):
         self.roles = roles
         self.parameters = parameters
         self.random = random
+        if self.needs_position:
+            self.position = self.velocity = None
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """React to an event at simulator time `now`; actions take effect in order."""

@@ -18,18 +18,17 @@ from importlib.metadata import EntryPoint
 
 import click
 
-from roambus.bridge.entry_points import COMMANDS, named
+from roambus.bridge.code import COMMANDS, named
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.process import remove_abandoned, termination_interrupts
-from roambus.commands.output import Telling, with_options
+from roambus.experiments.console.output import Telling, with_options
 
 MODULES = {
-    **dict.fromkeys(("rerun", "run"), "runs"),
+    **dict.fromkeys(("rerun", "run", "trace"), "runs"),
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
     "reproduce": "studies",
-    **dict.fromkeys(("new", "trace"), "protocols"),
-    **dict.fromkeys(("docs", "doctor", "list", "show"), "inventory"),
+    **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
 }
 """The core's modules in `roambus.commands`; extensions use entry points."""
 

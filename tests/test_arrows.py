@@ -57,7 +57,7 @@ def f():
     known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.shipped", "roambus.spark.metrics"}
     assert set(imported(ast.parse(source), known)) == known - {"roambus.experiments"}
     names = ("roambus.spark.metrics", "roambus", "roambus.commands.run", "roambus.experiments.viewer.command")
-    assert [height(name) for name in names] == [2, 4, 4, 4]
+    assert [height(name) for name in names] == [2, 4, 4, 3]
 
 
 @cache
@@ -94,8 +94,6 @@ def imported(tree: ast.AST, known: Container[str]) -> Iterator[str]:
 
 
 def height(name: str) -> int:
-    """The place of a module's part in their order; the face is above all parts, with the commands of extensions."""
-    if name.endswith(".command"):
-        return len(PARTS)
+    """The place of a module's part in their order; the face is above all parts."""
     part = name.split(".")[1] if "." in name else ""
     return PARTS.index(part) if part in PARTS else len(PARTS)

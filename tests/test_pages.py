@@ -146,6 +146,7 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
         ("first-protocol", "line.txt"),
         ("first-lesson", "discovery.txt"),
         ("transcripts", "moves.txt"),
+        ("routing", "near.txt"),
     ],
 )
 def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.reference.pages import pages
+from roambus.reference import pages
 from tests.support.places import ROOT
 
 TOPS = ("bridge", "experiments", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")

@@ -36,6 +36,7 @@ _UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
 _UPDATES = "between two updates of the node's place in the channel"
 _SPEEDS = Range(above=0, at_most=1e4)
 _FROM_0 = Range(at_least=0)
+_ERRORS = Range(0, 1e6)
 _FIRST = "the first destination; -1: drawn like every other"
 DRAWN = -1.0
 """Marks a drawn first destination."""
@@ -257,6 +258,7 @@ APPLICATION_KEYS = (
 
 _NODE = f"SN.{EVERY_NODE}."
 _RESOURCES = _NODE + "ResourceManager."
+_POSITIONING = _NODE + "Positioning."
 
 X = Setting(_NODE + "xCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
 Y = Setting(_NODE + "yCoor", COORDINATE, "0", "where the node starts; uniform(a, b) draws it per node")
@@ -316,6 +318,18 @@ class NodeSettings:
         "1000",
         "time between two checks of the node's battery",
         within=Range(at_least=1),
+    )
+    has_receiver: bool = key(
+        _POSITIONING + "receiver", TRUTH, "true", "the node has a receiver that tells its position; Castalia ignores it"
+    )
+    position_offset_m: float = key(
+        _POSITIONING + "offset", NUMBER, "0", "standard deviation of its constant error, in x and y each", "m", _ERRORS
+    )
+    position_noise_m: float = key(
+        _POSITIONING + "noise", NUMBER, "0", "standard deviation of each fix's error, in x and y each", "m", _ERRORS
+    )
+    fix_interval: SimTime = key(
+        _POSITIONING + "interval", TIME, "0s", "between two fixes; 0s: each event has a fix of its own", within=_FROM_0
     )
 
 

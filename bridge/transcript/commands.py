@@ -12,9 +12,8 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 from roambus.bridge.scenario import definition as scenario
-from roambus.bridge.scenario.faults import wrong_state
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
-from roambus.bridge.scenario.tree import Parents, circle_from
+from roambus.bridge.scenario.tree import Parents, circle_from, wrong_state
 from roambus.bridge.transcript.document import PROMPT, Attributes, Vocabulary, parse_duration
 from roambus.bridge.transcript.network import Network, Place, parse_place
 from roambus.python_protocol.events import Subscribe, Unsubscribe
@@ -31,6 +30,7 @@ s1 attaches
 s1 attaches to b2
 s1 moves to b2
 n1 moves to 20,5
+n1 is at 40,20
 b3 joins b2
 b3 is cut off
 link n1-n2 down
@@ -84,6 +84,14 @@ class Move:
 @dataclass(frozen=True, slots=True)
 class Walk:
     """A node sets out for a place on the field."""
+
+    node: NodeId
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Locate:
+    """A node's place, from which no links follow."""
 
     node: NodeId
     place: Place
@@ -168,7 +176,7 @@ class Draw:
 
 
 ByHand = Arrive | RunOut | Draw
-Command = Start | Apply | PublishEvent | Move | Walk | Leave | Return | Relink | Fail | Wait | Show | ByHand
+Command = Start | Apply | PublishEvent | Move | Walk | Locate | Leave | Return | Relink | Fail | Wait | Show | ByHand
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +268,7 @@ class CommandReader:
                 (r"(\S+)\s+attaches(?:\s+to\s+(\S+))?", self._return),
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
                 (r"(\S+)\s+is\s+cut\s+off", lambda match: Move(self._tree_node(match[1]), None)),
+                (r"(\S+)\s+is\s+at\s+(\S+)(?:\s+(\S+))?", self._locate),
                 (
                     r"(\S+)\s+(crashes|freezes|recovers)",
                     lambda match: Fail(self._network.node(match[1]), _FAULTS[match[2]]),
@@ -304,6 +313,12 @@ class CommandReader:
         if self._network.places and match[2] != "joins":
             return Walk(self._network.node(match[1]), parse_place(match[3]))
         return Move(self._tree_node(match[1]), self._broker(match[3]), match[2] == "joins")
+
+    def _locate(self, match: re.Match[str]) -> Command:
+        """Only nodes without a field have places beside their links."""
+        if self._network.places:
+            raise ValueError(f"places determine the links; write '{match[1]} moves to 20,5'")
+        return Locate(self._network.node(match[1]), parse_place(",".join(filter(None, match.groups()[1:]))))
 
     def _return(self, match: re.Match[str]) -> Command:
         node, broker = self._client(match[1]), match[2]

@@ -221,6 +221,16 @@ class Ways:
         self._points[node] = points
         return round(lasts * SECOND)
 
+    def put(self, node: NodeId, place: Place, now: SimTime) -> None:
+        """Place a node from `now`, its first time from the start on."""
+        if points := self._points.setdefault(node, []):
+            points.append(WayPoint(now / SECOND, *points[-1][1:]))
+        points.append(WayPoint(now / SECOND if points else 0.0, *place))
+
+    def start(self, node: NodeId) -> Place | None:
+        """A node's place at the start, if known."""
+        return Place(*self._points[node][0][1:]) if node in self._points else None
+
     def place(self, node: NodeId, at_s: float) -> Place:
         """A node's place at a time (s)."""
         points = self._points[node]

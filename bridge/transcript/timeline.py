@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from roambus.bridge.backends.ideal.backend import Arrival
-from roambus.bridge.scenario.definition import Command, Scenario, Workload
+from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.network import DEPARTURE
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Ring
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
@@ -28,6 +27,7 @@ from roambus.bridge.transcript.commands import (
     Draw,
     Fail,
     Leave,
+    Locate,
     Move,
     PublishEvent,
     Relink,
@@ -168,7 +168,7 @@ class Timeline:
             radio=NO_RADIO,
             mac=MacSettings(),
             nodes=tuple(
-                NodeSettings(self.network.places.get(node), self._ways.mobility(node), roles=roles)
+                NodeSettings(self._ways.start(node), self._ways.mobility(node), roles=roles)
                 for node, roles in self._roles.items()
             ),
             workload=Workload(commands=tuple(self._commands)),
@@ -201,6 +201,9 @@ class Timeline:
                 return 0
             case Walk(node, place):
                 return self.head.slot + self._ways.walk(node, place, self.now)
+            case Locate(node, place):
+                self._ways.put(node, place, self.now)
+                return 0
             case Apply() | PublishEvent() | Move() | Relink() | Fail():
                 self._plan(command)
             case _:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from roambus.bridge.errors import InterruptionError
-from roambus.commands.options import FILE, OTHER_AGENT, PARAMETERS, Seconds, pairs
-from roambus.commands.output import EXIT_PROBLEMS, answer, console, remark
+from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, Seconds, pairs
+from roambus.experiments.console.output import EXIT_PROBLEMS, answer, console, remark
 
 if TYPE_CHECKING:
     from roambus.experiments.exploring.checker import Figures

@@ -11,7 +11,7 @@ from functools import partial
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.runs.child import run_in_child
+from roambus.bridge.process import run_in_child
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
 from roambus.experiments.exploring.counterexamples import Writer

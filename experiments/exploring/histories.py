@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-from roambus.bridge.scenario.network import DEPARTURE
+from roambus.bridge.scenario.definition import DEPARTURE
 from roambus.bridge.scenario.plans import FaultKind, ParentChange
 from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move, PublishEvent, Relink, Return
 from roambus.bridge.transcript.document import parse_document, parse_positive

@@ -29,8 +29,7 @@ from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.process import INTERRUPTING
-from roambus.bridge.runs.child import EndedError
+from roambus.bridge.process import INTERRUPTING, EndedError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan

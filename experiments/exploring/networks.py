@@ -13,7 +13,7 @@ from itertools import combinations, permutations, product
 from random import Random
 from typing import NamedTuple
 
-from roambus.bridge.scenario.network import DEPARTURE
+from roambus.bridge.scenario.definition import DEPARTURE
 from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
 
 Edge = tuple[int, int]

@@ -19,12 +19,11 @@ from typing import Any, NamedTuple, NoReturn
 
 from roambus.bridge.backend import Hello, NodeInfo
 from roambus.bridge.errors import SideEffectError, UserError
-from roambus.bridge.host.agents import describe_failure, handler_of, place_of
+from roambus.bridge.host.agents import describe_failure, handler_of, place_of, shared_generators_unused
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.process import is_raised
-from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timers

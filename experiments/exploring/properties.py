@@ -28,13 +28,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import Announce, announce_file, silently
+from roambus.bridge.agents import AgentCode, Announce, silently
 from roambus.bridge.code import import_file
 from roambus.bridge.errors import UserError
 from roambus.experiments.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
-from roambus.python_protocol.brokers.broker import RoutingTable as FamilyTable
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.mft.messages import RoutingTable as MftTable
 from roambus.python_protocol.settings import unknown
@@ -149,7 +148,6 @@ def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
 _READ: dict[type[Any], Callable[[Any, SimTime], Ways]] = {
     AodvTable: _of_aodv,
     MftTable: lambda table, _: {s: () if it.next_hop is None else (it.next_hop,) for s, it in table if it.filters},
-    FamilyTable: lambda table, _: {one: tuple(table.interfaces(one)) for one in table.subscribers()},
 }
 
 
@@ -160,10 +158,11 @@ def _table(agent: Any) -> Any:
 
 def ways_of(agent: Any, now: SimTime) -> Ways:
     """The next hops of an agent now; empty without a table by destinations."""
-    if hasattr(agent, "ways"):
-        found: Ways = agent.ways(now)
-        return found
     table = _table(agent)
+    own = getattr(agent, "ways", None) or getattr(table, "ways", None)
+    if own is not None:
+        found: Ways = own(now)
+        return found
     return next((read(table, now) for kind, read in _READ.items() if isinstance(table, kind)), {})
 
 
@@ -206,7 +205,7 @@ def tables_lead_to_subscribers(view: View) -> str | None:
     """Every broker that reaches a subscriber's broker has a way that ends at the subscriber."""
     for broker, subscriber in _pairs(view):
         agent, way = view.agents[broker], [broker]
-        if not (hasattr(agent, "ways") or isinstance(_table(agent), tuple(_READ))):
+        if not (hasattr(agent, "ways") or hasattr(_table(agent), "ways") or isinstance(_table(agent), tuple(_READ))):
             continue
         while way[-1] != subscriber and len(way) <= view.world.nodes:
             hops = ways_of(view.agents[way[-1]], view.now).get(subscriber, ())
@@ -414,7 +413,8 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
         if load is None and text not in PROPERTIES:
             raise ValueError(unknown("property", text, PROPERTIES))
         return PROPERTIES[text] if load is None else _load(text, int(load[1]))
-    announce_file(f"property {text}", folder / file, announce)
+    if (folder / file).is_file():
+        announce(AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce())
     found = getattr(import_file(f"property {text!r}", folder / file), name, None)
     if not isinstance(found, Property):
         raise UserError(f"property {text!r}: {name} is not a function under @once_quiet or @at_any_time")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
-from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
+from roambus.bridge.backends.ideal.graph import Graph, GraphChange, Link
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_queue import EVENT_OF_FAULT, published_by
 from roambus.bridge.scenario.definition import Command as PlannedCommand
@@ -119,7 +119,7 @@ class World:
         """The world in which a line was used once more."""
         return replace(self, left=_with(self.left, may, self.left[may] - 1))
 
-    def after(self, *happenings: Happening | ParentChange) -> World:
+    def after(self, *happenings: GraphChange | ParentChange) -> World:
         """The world after changes of links, nodes or given places."""
         tree = [one for one in happenings if isinstance(one, ParentChange)]
         graph, parents = self.graph, dict(enumerate(self.parents))

@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from roambus.bridge.backends.registry import backend_names
-from roambus.commands.options import FILE, FOLDER, Simulator
-from roambus.commands.output import answer, bar, remark
-from roambus.commands.runs import factory_of
+from roambus.experiments.console.options import FILE, FOLDER, Simulator, factory_of
+from roambus.experiments.console.output import answer, bar, remark
 
 
 @click.command()

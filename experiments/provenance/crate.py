@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import find_code, installed_agent
-from roambus.bridge.code import find_source, is_installed, project_files
-from roambus.bridge.entry_points import is_own
+from roambus.bridge.code import find_source, is_installed, is_own, project_files
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import Anything, read_scenario
@@ -32,8 +31,7 @@ from roambus.experiments.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.experiments.unpacked_crate import CODE_FOLDER, METADATA_FILE
-from roambus.experiments.verification import Verifier
+from roambus.experiments.verification import CODE_FOLDER, METADATA_FILE, Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")

@@ -1,8 +1,7 @@
-"""Sweeps changed by the command line: `--set`, `--param` and `--agents` each make another sweep.
+"""Sweeps changed or made by the command line: `--set`, `--param` and `--agents` each make another sweep.
 
-`--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents "mft,./mine.py rate=2"` replaces the
-agents: name, module:Class or file.py[:Class], then parameters. A label of the sweep means its own agent with its
-parameters.
+`--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents mft,./mine.py` replaces the agents: name,
+module:Class or file.py[:Class]. A label of the sweep means its own agent with its parameters.
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from pathlib import Path
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.sweeps.named_settings import find_named
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.sweep import (
     EVERY_AGENT,
     AgentChoice,
+    Axis,
     Sweep,
     choose,
     narrow,
@@ -27,11 +27,13 @@ from roambus.experiments.sweeps.sweep import (
     seed_range,
     validate,
 )
+from roambus.experiments.sweeps.sweep_file import find_named
 from roambus.experiments.templates.render import find_variable
 
-_NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
 _OPTION = "--agents"
 _PARAMETER_OPTION = "--param"
+_PARAMETER = re.compile(r"(\S+)\s+([^\s=]+=.*)")
+"""An agent with a parameter behind it."""
 
 
 def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
@@ -84,12 +86,12 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
     return sweep
 
 
-def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
-    """Replace the agents by an `--agents` text or words; raises UserError."""
-    if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
+def with_agents(sweep: Sweep, agents: str | Sequence[str]) -> Sweep:
+    """Replace the agents by an `--agents` text or by names; raises UserError."""
+    names = [name.strip() for name in agents.split(",")] if isinstance(agents, str) else agents
+    if not all(names):
         raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
-    words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents
-    chosen = [_choice(sweep, *one) for one in words]
+    chosen = [_choice(sweep, name) for name in names]
     labels = [choice.label for choice in chosen]
     for label in labels:
         if labels.count(label) > 1:
@@ -111,25 +113,41 @@ def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
             )
 
 
-def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
-    # Results call an agent by its name, or by that of its file or class.
-    label = Path(name).stem if name.endswith(".py") else name.rpartition(":")[2]
-    own = next((choice for choice in sweep.agents if choice.label == name), AgentChoice(label, name))
-    if not settings:
-        return own
-    given = dict(_parameters(name, settings))
-    label = "+".join([own.label, *(label_part(key, value) for key, value in given.items())])
-    return AgentChoice(label, own.agent, tuple(sorted({**dict(own.parameters), **given}.items())))
+def _choice(sweep: Sweep, name: str) -> AgentChoice:
+    """The sweep's agent of that label, or any other, which results call by its name, file or class."""
+    if parameter := _PARAMETER.fullmatch(name):
+        agent, setting = parameter.groups()
+        raise UserError(f"{_OPTION}: {name}: write {agent}, and {_PARAMETER_OPTION} {_label(agent)}.{setting}")
+    own = (choice for choice in sweep.agents if choice.label == name)
+    return next(own, AgentChoice(_label(name), name))
 
 
-def label_part(key: str, value: str) -> str:
-    """The addition to an agent's label by a parameter of `--agents`."""
-    return _NO_FOLDER_NAME.sub("-", f"{key}-{value}")
+def _label(agent: str) -> str:
+    return Path(agent).stem if agent.endswith(".py") else agent.rpartition(":")[2]
 
 
-def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not (key and equals):
-            raise UserError(f"{_OPTION}: {name} {setting}: write parameters as NAME=VALUE, with blanks between")
-        yield key, value
+# Sweeps of a template alone
+
+
+def is_template(name: str) -> bool:
+    """Whether it is a template's path, or its name and no sweep's."""
+    if name.endswith(TEMPLATE_SUFFIX) or Path(name).is_file():
+        return name.endswith(TEMPLATE_SUFFIX)
+    return name not in shipped_files(SWEEP_SUFFIX) and name in shipped_files(TEMPLATE_SUFFIX)
+
+
+def sweep_of(
+    source: str, template: Path, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
+) -> Sweep:
+    """A template's sweep by `--set` alone, one agent and seed; raises UserError."""
+    axes = tuple(axis_of(template, name, *texts) for name, texts in sorted(settings.items()))
+    sweep = Sweep(source, template, (agent,), axes, (seed,))
+    validate(sweep)
+    return sweep
+
+
+def axis_of(template: Path, name: str, *texts: str) -> Axis:
+    """The axis of `--set`: a variable's, or of named settings; raises UserError for neither."""
+    if (named := find_named(template, name)) is not None:
+        return narrow(named, ",".join(texts), "--set")
+    return read_axis(template, name, find_variable(template, name, "--set"), texts, "--set")

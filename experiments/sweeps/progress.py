@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.runs.run import RunPlan
 
 _NODES, _LIMIT = re.compile(r"^SN\.numNodes\s*=\s*(\d+)", re.M), re.compile(r"^sim-time-limit\s*=\s*([\d.]+)", re.M)
 _EXPONENT = 1.6
@@ -61,6 +61,10 @@ class Progress:
         self._work: Work | None = None
         self._is_begun = False
         self._start = self._last_line = 0.0
+
+    def show_runs(self, plans: Sequence[RunPlan], at_once: int) -> AbstractContextManager[None]:
+        """Begin to count these runs, of which so many go on together."""
+        return self.show(len(plans), Work({plan.place: expected_work(plan) for plan in plans}, at_once))
 
     @contextmanager
     def show(self, total: int, work: Work | None = None) -> Iterator[None]:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile, remove_unfinished
+from roambus.bridge.files import UnfinishedFile, remove_unfinished, user_cache
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
@@ -41,8 +42,6 @@ from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.attempts import locked
-from roambus.experiments.sweeps.measure_files import remember
-from roambus.experiments.sweeps.narrowing import label_part
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
 
@@ -83,19 +82,22 @@ def _owners(sweep: Sweep) -> dict[str, list[str]]:
 
 def command_again(results: Path) -> str:
     """The command for all requested runs of a folder; a user's sweep file is NAME.toml."""
-    asked = read_asked(results)
+    return command_of(read_asked(results), str(results), *_made_as(results))
+
+
+def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
+    """The command for a request's runs, which names every value: the sweep's file may have changed since."""
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
     name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
     axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
-    options = dict.fromkeys(asked.get(PARAMETERS, {}), "--param")
-    settings = ((options.get(key, "--set"), f"{key}={plain(value)}") for key, value in {**axes, **asked[SET]}.items())
+    owners = asked.get(PARAMETERS, {})
+    settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
-    agents = ",".join(_agent_text(label, *agent) for label, agent in asked[AGENTS].items())
+    agents = [agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()]
     seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
-    precision = str(asked.get(PRECISION, "")).split()
-    how = [*precision, *_made_as(results), "--out", str(results)]
-    return shlex.join([*words, "--agents", agents, "--seeds", str(seeds), *how])
+    how = [*str(asked.get(PRECISION, "")).split(), *options, "--out", out]
+    return shlex.join([*words, "--agents", ",".join(agents), "--seeds", str(seeds), *how])
 
 
 def _source_again(sweep: str, template: str) -> str:
@@ -116,11 +118,11 @@ def _made_as(results: Path) -> Iterator[str]:
                 return
 
 
-def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
-    """The agent as in `--agents`: its label in the sweep, or agent and parameters."""
-    own, *given = label.split("+")
-    chosen = [f"{key}={value}" for key, value in parameters.items() if label_part(key, value) in given]
-    return " ".join([agent if agent.endswith(".py") or ":" in agent else own, *chosen])
+def _option(name: str, value: str, owners: Sequence[str] | None) -> tuple[str, str]:
+    """The option for a variable, or for a parameter of these agents."""
+    if owners is None:
+        return "--set", f"{name}={value}"
+    return "--param", f"{owners[0]}.{name}={value}" if len(owners) == 1 else f"{name}={value}"
 
 
 @contextmanager
@@ -204,3 +206,28 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({ORACLE: oracle} if oracle else {}),
         **({TITLES: titles} if titles else {}),
     }
+
+
+# The metric files of the user's own sweeps
+#
+# Results can come from anybody, so a file named in `sweep.json` is not run for that reason. A user's sweep leaves a
+# mark in the user's cache, for this folder and file.
+
+
+def remember(results: Path, measure: Iterable[str]) -> None:
+    """Mark the files that a sweep into these results names; without a cache mark nothing."""
+    for file in (one for one in measure if one.endswith(".py")):
+        with suppress(OSError):
+            mark = _mark(results, file)
+            mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            mark.touch()
+
+
+def is_chosen(results: Path, reference: str) -> bool:
+    """Whether a package, or an existing file that the user's own sweep into these results named."""
+    return not reference.endswith(".py") or (Path(reference).is_file() and _mark(results, reference).is_file())
+
+
+def _mark(results: Path, file: str) -> Path:
+    digest = sha256(f"{results.resolve()}\0{Path(file).resolve()}".encode(errors="surrogateescape")).hexdigest()
+    return user_cache() / "measure" / digest

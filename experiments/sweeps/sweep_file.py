@@ -18,19 +18,30 @@ Every mistake is a UserError that names file and key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.errors import UserError
-from roambus.experiments.shipped import SWEEP_SUFFIX, find_file, shipped_study
-from roambus.experiments.sweeps.named_settings import find_named
-from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, narrow, seed_range, validate
-from roambus.experiments.sweeps.tables import axes_of_table, check_words, read_content, scalar, table, template_of
+from roambus.bridge.files import read_text
+from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_study
+from roambus.experiments.sweeps.sweep import (
+    AgentChoice,
+    Axis,
+    Sweep,
+    narrow,
+    plain_axis,
+    seed_range,
+    validate,
+)
+from roambus.experiments.templates.render import find_template, find_variable
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.settings import plain
-from roambus.spark.metrics.extra import check_reference
+from roambus.python_protocol.settings import plain, unknown
 
 _KEYS = ("template", "seeds", "backend", "measure", "set", "axes", "agents")
 
@@ -87,6 +98,8 @@ def _measure(path: Path, named: object) -> Iterator[str]:
     """Yield packages by name and files by path, those beside the sweep first; raises UserError."""
     if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise UserError(f"{path}: measure: give a list of files and packages of metrics")
+    if named:
+        from roambus.spark.metrics.extra import check_reference  # noqa: PLC0415  # a run needs no metrics
     for one in named:
         beside = path.parent / one
         found = str(beside) if one.endswith(".py") and beside.is_file() else one
@@ -106,3 +119,131 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
     beside = str(path.parent / use)  # an agent's file may lie beside the sweep
     is_file = Path(beside.partition(".py:")[0].removesuffix(".py") + ".py").is_file()
     return AgentChoice(label, beside if is_file else use, tuple(texts), str(options.get("title", "")))
+
+
+# Named settings
+#
+# A zipped axis' values, such as C8, set several variables. Their names work beyond their sweep: --set config=C8 for a
+# single run, config = "C8" under [set] or config = ["C2", "C8"] under [axes] of another sweep of the template.
+
+
+def named_settings(template: Path) -> list[Axis]:
+    """The zipped axes of a template's sweeps, the namesake's first; a broken sweep has none."""
+    values: dict[str, dict[str, Mapping[str, Scalar]]] = {}
+    for axis in _zipped_axes(template):
+        values[axis.name] = {**axis.values, **values.get(axis.name, {})}
+    return [Axis(name, found, zipped=True) for name, found in values.items()]
+
+
+def _zipped_axes(template: Path) -> Iterator[Axis]:
+    own = template.name.removesuffix(TEMPLATE_SUFFIX)
+    for file in sorted(template.parent.glob(f"*{SWEEP_SUFFIX}"), key=lambda file: (file.stem != own, file.name)):
+        with suppress(UserError):
+            content = read_content(file)
+            if template_of(file, content).resolve() == template.resolve():
+                yield from (axis for axis in axes_of_table(file, content) if axis.zipped)
+
+
+def find_named(template: Path, name: str) -> Axis | None:
+    """The named settings of that name, unless a variable of the template has it; else None."""
+    with suppress(UserError):
+        find_variable(template, name, "")
+        return None
+    return next((axis for axis in named_settings(template) if axis.name == name), None)
+
+
+# The tables of a file
+
+
+_MOST_DOTS = 50
+_DEEP_KEY = re.compile(rf"(?:[\w-]+\s?\.\s?){{{_MOST_DOTS + 1}}}")
+"""More dots than in any sweep's key (three); parsing time grows with their square."""
+_MOST_BITS = 64
+"""An ini has no larger whole numbers."""
+
+
+def read_content(path: Path) -> Mapping[str, Any]:
+    """Parse the file; raises UserError."""
+    text = read_text(path)
+    if _DEEP_KEY.search(text):  # before the slow part, which is parsing
+        raise UserError(f"{path}: a key of more than {_MOST_DOTS} dots goes too deep")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: brackets in brackets go too deep") from None
+
+
+def check_words(where: str, kind: str, words: Iterable[str], known: Sequence[str]) -> None:
+    """Raise UserError for an unknown word: ignoring it would make another sweep."""
+    for word in words:
+        if word not in known:
+            raise UserError(f"{where}: {unknown(kind, word, dict.fromkeys(known))}")
+
+
+def template_of(path: Path, content: Mapping[str, Any]) -> Path:
+    """The template beside the sweep, or the shipped one; raises UserError."""
+    name = content.get("template")
+    if not isinstance(name, str):
+        raise UserError(f"{path}: template: give the name or the path of a template")
+    beside = path.parent / name
+    return beside if beside.is_file() else find_template(name)
+
+
+_TABLES = {
+    "set": "[set] above lines such as brokers = 8",
+    "axes": "[axes] above lines such as speed = [2, 4]",
+    "agents": "[agents] above a line such as mft = {} for each agent",
+    "parameters": "parameters = { rate = 2 }",
+}
+"""How each table is written."""
+
+
+def table(path: Path, key: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The table of that key, or an empty one; raises UserError for anything else."""
+    found = content.get(key, {})
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: {key} is not a table: write {_TABLES[key]}")
+    return found
+
+
+def scalar(path: Path, key: str, value: object) -> Scalar:
+    """The value, if an ini can hold it; raises UserError for dates, lists and long numbers."""
+    if not isinstance(value, int | float | str):
+        raise UserError(f"{path}: {key}: {_shown(value)} is neither number, text nor truth value")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise UserError(f"{path}: {key}: a number of more than {_MOST_BITS} bits is too large")
+    return value
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    return "a table" if isinstance(value, dict) else str(value)[:60]
+
+
+def axes_of_table(path: Path, content: Mapping[str, Any]) -> Iterator[Axis]:
+    """Yield the file's axes; a table of lists has one for each agent parameter. Raises UserError."""
+    for name, values in table(path, "axes", content).items():
+        if isinstance(values, dict) and any(isinstance(one, list) for one in values.values()):
+            for parameter, listed in values.items():
+                yield replace(_axis(path, parameter, listed, f"axes.{name}.{parameter}"), owner=name)
+        else:
+            yield _axis(path, name, values, f"axes.{name}")
+
+
+def _axis(path: Path, name: str, values: object, key: str) -> Axis:
+    if isinstance(values, list) and values:
+        return plain_axis(name, [scalar(path, key, value) for value in values], f"{path}: {key}")
+    if not isinstance(values, dict) or not values:
+        raise UserError(f"{path}: {key}: give a list of values, or names with the variables that each sets")
+    zipped = {}
+    for label, variables in values.items():
+        if not isinstance(variables, dict):
+            raise UserError(f"{path}: {key}.{label}: give the variables that it sets, in braces")
+        zipped[label] = {one: scalar(path, f"{key}.{label}.{one}", value) for one, value in variables.items()}
+    # Else a variable would have the template's default at one point, and at another the axis' value, unseen.
+    if len({frozenset(variables) for variables in zipped.values()}) > 1:
+        raise UserError(f"{path}: {key}: every name must set the same variables")
+    return Axis(name, zipped, zipped=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from roambus.commands.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, PORT, pairs
-from roambus.commands.output import answer, print_address, remark
+from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, PORT, pairs
+from roambus.experiments.console.output import answer, print_address, remark
 
 
 @click.command()

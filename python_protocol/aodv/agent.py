@@ -4,7 +4,7 @@ All nodes route; only publishers search, because they unicast to every subscribe
 
 - The sender of a frame is a neighbour before the handler runs (`_hear_neighbour`).
 - `receive_request` recognises a known RREQ, as most are, with few calls.
-- `_lose_link` saves packets before it reports to precursors: a route under repair is not lost.
+- `lose_link` saves packets before it reports to precursors: a route under repair is not lost.
 - A route is in the table before its search ends (`Discovery.learned`): waiting packets leave over it.
 """
 
@@ -14,68 +14,58 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import ClassVar
 
-from roambus.python_protocol.agent import Agent, Listing, Recent, Subscriptions, on, on_timer
+from roambus.python_protocol.agent import Listing, on, on_timer
 from roambus.python_protocol.aodv.discovery import Discovery, DiscoveryTimer, IdCache
 from roambus.python_protocol.aodv.maintenance import AckTimer, Neighbours, RouteErrors
 from roambus.python_protocol.aodv.messages import (
-    DataPacket,
     Hello,
     RouteError,
     RouteReply,
     RouteReplyAck,
     RouteRequest,
-    hops_after,
-    one_hop_on,
 )
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
-from roambus.python_protocol.aodv.transmission import Transmission, UnicastTimer
-from roambus.python_protocol.events import (
-    Crashed,
-    Publish,
-    Recovered,
-    SendFailed,
-    Started,
-    Subscribe,
-    Unsubscribe,
-)
-from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.aodv.transmission import Transmission
+from roambus.python_protocol.events import Crashed, Recovered, Started
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer, is_newer, newest
-from roambus.python_protocol.vocabulary import MILLISECOND, ROUTE, NodeId, Role, SimTime, node_list
+from roambus.python_protocol.parts.link import is_newer, newest
+from roambus.python_protocol.parts.unicast import DataPacket, Router, hops_after, one_hop_on
+from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, Role, SimTime
 
 HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 
 
-class Aodv(Agent):
+class Aodv(Router):
     """AODV: routes are searched on demand, and a publisher sends to each subscriber that the scenario names."""
 
     parameters: AodvParameters
-    oracle_subscribers = True
+    frames: Transmission
     table_type: ClassVar[type[RoutingTable]] = RoutingTable
     """A variant with other rules for routes replaces it."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: AodvParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self.subscriptions = Subscriptions()
         self._has_crashed = False
-        self.forget()
 
     def forget(self) -> None:
         """Start empty, as after a crash; subscriptions stay."""
+        super().forget()
         parameters = self.parameters
         self.table = self.table_type(parameters.delete_period, parameters.active_route_timeout)
         self.neighbours = Neighbours(parameters.hello_timeout, parameters.delete_period, parameters.blacklist_timeout)
         self.seen = IdCache(parameters.path_discovery_time)
-        self.frames = Transmission(parameters, self.random, of=self)
         self.errors = RouteErrors(self.table, self.frames, parameters.rerr_ratelimit)
         self.discovery = Discovery(self.node, parameters, self.table, self.frames, self.errors)
-        self._delivered = Recent(parameters.delivered_memory)
         self._checked_at: SimTime = 0  # when the hello timer last ran out
         # Each request that is heard is looked up in these, most of them for nothing, so they are at hand.
         self._heard, self._blacklisted = self.neighbours.heard, self.neighbours.blacklisted
         self._known_until = self.seen.known_until
+
+    def make_frames(self) -> Transmission:
+        """Make the frames of AODV."""
+        return Transmission(self.parameters, self.random, of=self)
 
     # Sections 6.3 and 6.4: searching
 
@@ -267,7 +257,7 @@ class Aodv(Agent):
         """Find lost neighbours (section 6.9), and delete old entries (6.3, 6.5, 6.11)."""
         # Lost neighbours first, because their routes become invalid, and are not expired then.
         for neighbour in self.neighbours.lost(now):
-            self._lose_link(neighbour, self.frames.give_up(neighbour), now)
+            self.lose_link(neighbour, self.frames.give_up(neighbour), now)
         expired = self.table.sweep(now)
         if self.parameters.reports_expiry:
             self.errors.report(expired, now)
@@ -276,39 +266,13 @@ class Aodv(Agent):
             self.frames.drop(packet, "no route in time")
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 
-    # Section 6.10: the link layer, and the links that it gives up
+    # Section 6.10: the links that the link layer gives up
 
-    @on(LinkData, LinkAck)
-    def receive_frame(self, frame: LinkData | LinkAck, sender: NodeId, now: SimTime) -> None:
-        """Hear the messages in a link layer frame."""
+    def hear_frame(self, sender: NodeId, now: SimTime) -> None:
+        """Take any frame as a sign of life."""
         self.neighbours.hear(sender, now)
-        # What the link layer carries is handled as if it had come by itself. Several come at once where one was
-        # missing.
-        for message in self.frames.receive(frame, sender, now):
-            self.hear(message, sender, now)
 
-    @on_timer(UnicastTimer)
-    def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
-        """Send a unicast whose jitter is over."""
-        self.frames.send_postponed(key, now)
-
-    @on_timer(LinkTimer)
-    def retry_link(self, key: LinkTimer, now: SimTime) -> None:
-        """Retransmit over a link, or lose the link."""
-        for broken in self.frames.retransmit(key):
-            self._lose_link(broken.neighbour, broken.messages, now)
-
-    @on(SendFailed)
-    def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Lose the link of a bare frame, as ideal links and acknowledging MACs report it, or drop the frame."""
-        if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
-            return
-        if event.is_break:
-            self._lose_link(event.destination, [event.message], now)
-        elif isinstance(event.message, DataPacket):
-            self.frames.drop(event.message, event.reason)
-
-    def _lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
+    def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Invalidate routes over `neighbour` that are not repaired (section 6.11, case i)."""
         # It is not missed a second time; a hello makes it a neighbour again.
         self.neighbours.forget(neighbour)
@@ -341,21 +305,17 @@ class Aodv(Agent):
 
     # Sections 6.2 and 6.11, case ii: data, which is delivered here, passed on, or refused
 
-    @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Deliver or forward data, and extend the route to its originator."""
         self.neighbours.hear(sender, now)
         self.table.use((sender, packet.originator), now)
-        # The TTL is counted down as it arrives, as IP does; a packet for this node is delivered with any TTL.
-        packet = one_hop_on(packet)
-        if packet.destination == self.node:
-            self._deliver_once(packet.notification, packet.hop_count)
-        elif packet.ttl <= 0:
-            self.frames.drop(packet, "TTL exceeded")
-        else:
-            self._forward(packet, sender, now)
+        super().receive_packet(packet, sender, now)
 
-    def _forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
+    def carry(self, packet: DataPacket, now: SimTime) -> None:
+        """Send a packet over its route, or search one."""
+        self.discovery.carry(packet, now)
+
+    def forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Forward data over a route that is active or under repair; refuse it otherwise.
 
         In the wait after a reboot, refuse all and restart the wait (section 6.13): the sender may use an old route.
@@ -407,34 +367,6 @@ class Aodv(Agent):
         self.discovery.silent_until = now + self.parameters.delete_period
         self.set_timer(REBOOT_TIMER, self.parameters.delete_period)
 
-    # The thesis, section 4.5.2: publish/subscribe
-
-    @on(Publish)
-    def publish(self, event: Publish, now: SimTime) -> None:
-        """Send the notification to each subscriber, in a packet of its own.
-
-        The scenario names them, an oracle; publish/subscribe has to send subscriptions (the thesis, section 4.5.2).
-        """
-        notification = event.notification
-        self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
-        for subscriber in event.subscribers:
-            if subscriber == self.node:
-                self._deliver_once(notification, 0)
-            else:
-                ttl = self.parameters.net_diameter
-                self.discovery.carry(DataPacket(0, ttl, self.node, subscriber, notification), now)
-
-    @on(Subscribe, Unsubscribe)
-    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver matching notifications from now on."""
-        self.subscriptions.change(event)
-
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The routing table, with the columns of section 2."""
         return {"table": self.table.listing(names)}
-
-    def _deliver_once(self, notification: Notification, hops: int) -> None:
-        # A packet whose acknowledgement was lost is routed again, and may arrive twice.
-        is_wanted = self.subscriptions.match(notification)
-        if is_wanted and self._delivered.add(notification.id):
-            self.deliver(notification, hops)

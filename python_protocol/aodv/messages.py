@@ -1,4 +1,4 @@
-"""The messages of AODV (RFC 3561, section 5), and the data packet that it routes.
+"""The messages of AODV (RFC 3561, section 5).
 
 Fields, order and masks of flags are the RFC's, except:
 
@@ -11,15 +11,12 @@ Fields, order and masks of flags are the RFC's, except:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self
 
-from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8, U32, bit
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId
 
-MOST_HOPS = 255
-"""The largest TTL and hop count: each has eight bits."""
 MAX_UNREACHABLE = 15
 """Destinations in one RERR that fit a CC2420's 127 bytes with link header."""
 
@@ -96,30 +93,3 @@ class RouteError(Message, tag=0x14, name="RERR", notation="... {no_delete}"):
 
 class RouteReplyAck(Message, tag=0x15, name="RREP-ACK"):
     """RREP-ACK (section 5.4): the RREP with the A flag has arrived."""
-
-
-class DataPacket(Message, tag=0x16, name="PACKET", notation="ttl={ttl} ..."):
-    """A notification for one subscriber, after `hop_count` hops; the header stands for that of IP.
-
-    Traces use the hop count, local repair the originator's distance (section 6.12).
-    """
-
-    hop_count: U8
-    ttl: U8
-    originator: NodeId
-    destination: NodeId
-    notification: Notification
-
-
-Passed = TypeVar("Passed", RouteRequest, RouteReply, DataPacket)
-"""Messages forwarded hop by hop."""
-
-
-def hops_after(message: Passed) -> int:
-    """The message's hops on arrival, in eight bits."""
-    return min(message.hop_count + 1, MOST_HOPS)
-
-
-def one_hop_on(message: Passed, **changes: Any) -> Passed:
-    """Return the next node's message: one hop more, one less to live, and the changes."""
-    return message.replaced(hop_count=hops_after(message), ttl=message.ttl - 1, **changes)

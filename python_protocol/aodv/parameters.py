@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from math import ceil, floor, sqrt
 from typing import Any
 
-from roambus.python_protocol.aodv.messages import MOST_HOPS
-from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.parts.unicast import MOST_HOPS, UnicastParameters
 from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
@@ -32,7 +31,7 @@ _SHARE = 0.25
 """The share of that for a node's searches: two leave half to data."""
 
 
-class AodvParameters(LinkParameters):
+class AodvParameters(UnicastParameters):
     """Raises ValueError, naming the parameter, for impossible values."""
 
     profile: str = parameter(
@@ -52,12 +51,6 @@ class AodvParameters(LinkParameters):
     bit_rate: int = parameter(
         250_000, unit="bit/s", source="CC2420", at_least=1, doc="with profile=derived, the rate of the channel"
     )
-    link_layer: bool = parameter(
-        True,
-        source="RFC 3561, section 6.10: link layer notification",
-        doc="use the shared link layer for data, RREP and unicast RERR; false: the MAC's acknowledgements, or hellos",
-    )
-
     # Section 10, under its names. The RFC gives times in ms, and TTLs in hops.
 
     active_route_timeout: SimTime = parameter(
@@ -73,14 +66,6 @@ class AodvParameters(LinkParameters):
         source=_SECTION_10,
         above=0,
         doc="estimate of the time a packet takes for one hop",
-    )
-    net_diameter: int = parameter(
-        35,
-        unit="hops",
-        source=_SECTION_10,
-        at_least=1,
-        at_most=MOST_HOPS,
-        doc="largest number of hops between two nodes",
     )
     rreq_retries: int = parameter(2, source=_SECTION_10, at_least=0, doc="more attempts with the largest TTL")
     rreq_ratelimit: int = parameter(10, unit="1/s", source=_SECTION_10, at_least=1, doc="RREQs that a node originates")
@@ -148,13 +133,6 @@ class AodvParameters(LinkParameters):
         at_least=0,
         doc="a hello is early by at most this, so that two hidden nodes do not collide for ever",
     )
-    broadcast_jitter: SimTime = parameter(
-        10 * MILLISECOND,
-        unit="s",
-        source="RFC 5148, section 5.4, for its kind; ns-3 AODV for its size",
-        at_least=0,
-        doc="longest wait before a message that answers a broadcast",
-    )
     request_queue_limit: int = parameter(
         64,
         unit="packets",
@@ -164,9 +142,6 @@ class AodvParameters(LinkParameters):
     )
     request_queue_timeout: SimTime = parameter(
         30 * SECOND, unit="s", source="ns-2 and ns-3 AODV", above=0, doc="longest wait of a packet for a route"
-    )
-    delivered_memory: int = parameter(
-        1024, source="reasoned: minutes of traffic", at_least=1, doc="notifications recognised as delivered before"
     )
 
     def __post_init__(self) -> None:

@@ -1,5 +1,4 @@
 """The commands of `roambus`, one file for each family.
 
-A command imports slow modules only when it runs, so `--help` and other commands do not wait for them. `options` holds
-shared options; `output` prints every command's outcome.
+A command imports slow modules only when it runs, so `--help` and other commands do not wait for them.
 """

@@ -1,6 +1,6 @@
 """`roambus list` lists things, `show` describes one, and `docs` shows the documentation.
 
-`roambus doctor` checks the installation, and builds the modules for simulators.
+`roambus doctor` checks the installation, and builds the modules for simulators. `roambus new` writes an agent's start.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 import click
 
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.errors import UserError
-from roambus.commands.options import MEASURE, THING_NAME, Named
-from roambus.commands.output import answer, answer_whole, console, remark, telling
+from roambus.experiments.console.options import MEASURE, THING_NAME, Named
+from roambus.experiments.console.output import answer, answer_whole, console, remark, telling
 from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 
 
@@ -75,7 +76,7 @@ def show(name: str, kind: str | None) -> None:
 
 
 def _pages() -> Mapping[str, object]:
-    from roambus.reference.pages import pages
+    from roambus.reference import pages
 
     return pages()
 
@@ -90,7 +91,7 @@ def docs(page: str | None) -> None:
 
     Example: roambus docs tutorial
     """
-    from roambus.reference.pages import filled, pages, title_of
+    from roambus.reference import filled, pages, title_of
 
     known = pages()
     if page is None:
@@ -168,3 +169,28 @@ def _build(simulator: str) -> None:
 
         library = build_adapter()
     answer(library, library=library)
+
+
+@click.group()
+def new() -> None:
+    """Writes the start of an agent of your own.
+
+    Example: roambus new agent rumour
+    """
+
+
+@new.command()
+@click.argument("name")
+def agent(name: str) -> None:
+    """Writes a package with an agent called NAME into a folder of that name.
+
+    The agent is a small protocol that works at once, with parameters, messages, tests, and a sweep that compares it
+    with others. All of it is yours to change.
+
+    Example: roambus new agent rumour
+    """
+    from roambus.experiments.scaffold.writer import read_name, write_package
+
+    folder = Path(name)
+    write_package(read_name(name), folder)
+    answer(f"{folder}: install it with\n  python -m pip install --editable {folder}", folder=folder)

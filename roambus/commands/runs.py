@@ -1,4 +1,4 @@
-"""Commands on one run: `roambus run` and `rerun`.
+"""Commands on one run: `roambus run` and `rerun`, and `trace` on a scenario.
 
 A single run is a sweep of one point, so runs of one template with other values or agents share results.
 """
@@ -6,6 +6,7 @@ A single run is a sweep of one point, so runs of one template with other values 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,12 +16,14 @@ import click
 from click.core import ParameterSource
 
 from roambus.bridge.errors import UserError
-from roambus.commands.options import (
+from roambus.experiments.console.options import (
     BACKEND,
     CHECK,
+    FILE,
     LEVEL,
     OTHER_AGENT,
     OUT,
+    PARAMETERS,
     PLACE,
     RECORD,
     SIMULATOR,
@@ -28,14 +31,15 @@ from roambus.commands.options import (
     Seconds,
     Simulator,
     Single,
+    factory_of,
     pairs,
 )
-from roambus.commands.output import answer, detail, remark
+from roambus.experiments.console.output import answer, detail, remark
 from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.runs.identity import Recorder
+    from roambus.bridge.runs.run import Recorder, RunPlan
     from roambus.experiments.sweeps.sweep import Sweep
 
 
@@ -43,26 +47,15 @@ LONGEST_WAIT_S = 30 * 86400
 """Thirty days: a longer wait means a forgotten command."""
 
 
-def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
-    """Return the named back-end's factory with its simulator's options."""
-    from roambus.bridge.backends.registry import make_factory
-
-    return make_factory(
-        backend,
-        deadline_s=simulator.deadline,
-        batching=simulator.batching,
-        lookahead=simulator.lookahead,
-        transport=simulator.transport,
-    )
-
-
-def announce_compilation(factory: BackendFactory) -> None:
-    """Announce the radio's first compilation, which is silent for a while."""
-    if factory.name != "radio":
+def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> None:
+    """Announce the first compilation of the radio with the first run's MAC, which is silent for a while."""
+    if factory.name != "radio" or not plans:
         return
     from roambus.bridge.backends.radio.kernel import is_compiled
+    from roambus.bridge.backends.radio.macs import mac_of
+    from roambus.experiments.sweeps.runner import scenario_of
 
-    if not is_compiled():
+    if not is_compiled(mac_of(scenario_of(plans[0], factory))):
         remark("the radio is compiled, once after each installation; that takes some 20 s")
 
 
@@ -160,7 +153,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
-    announce_compilation(backend)
+    announce_compilation(backend, [plan])
     prepare(plan, backend)
     detail("the back-end is ready")
     with opened_results(sweep, out):
@@ -228,7 +221,7 @@ def _time(option: str, text: str | None) -> SimTime | None:
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
     """Return a sweep of one run; values become axes, and the agent gets a folder-safe name."""
-    from roambus.experiments.sweeps.named_settings import sweep_of
+    from roambus.experiments.sweeps.narrowing import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
     from roambus.experiments.templates.render import find_template
 
@@ -236,3 +229,38 @@ def sweep_of_one(command: str, single: Single) -> Sweep:
     agent = AgentChoice(label, single.agent, tuple(sorted(pairs("--param", single.parameters).items())))
     settings = {name: [text] for name, text in pairs("--set", single.settings).items()}
     return sweep_of(f"roambus {command}", find_template(single.template), agent, settings, single.seed)
+
+
+@click.command()
+@click.argument("scenario", type=FILE)
+@OTHER_AGENT
+@PARAMETERS
+@click.option("--times", is_flag=True, help="Shows when each thing happens, counted from the command.")
+def trace(scenario: Path, agent: str | None, parameters: Sequence[str], times: bool) -> None:
+    """Prints SCENARIO with the messages that its commands cause.
+
+    SCENARIO is a text file with a network and commands; roambus docs transcripts explains how it is written. Links are
+    ideal: a link that is up loses nothing. With --agent, the parameters in the file are ignored. This scenario is
+    complete:
+
+    \b
+      agent mft
+      tree
+        b1
+          b2
+          b3/s3
+      clients s2@b2 p1@b1
+
+    \b
+      > s3 subscribes f3
+      > b3 is cut off
+      > p1 publishes e3
+      > b3 joins b2
+      > show table b1
+
+    Example: roambus trace scenario.txt --agent mft --times
+    """  # noqa: D301  # click wants the character itself
+    from roambus.bridge.transcript.transcript import Overrides, transcribe
+
+    text = transcribe(scenario, Overrides(agent, pairs("--param", parameters), times, remark))
+    answer(text.removesuffix("\n"), scenario=scenario, transcript=text)

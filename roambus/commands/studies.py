@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator
-from roambus.commands.output import answer, report_problems
-from roambus.commands.runs import factory_of
 from roambus.commands.sweeps import CHOICE, WISH, Choice, Making, Wish, make_crew, run_sweep, run_until_known
+from roambus.experiments.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator, factory_of
+from roambus.experiments.console.output import answer, report_problems
 
 if TYPE_CHECKING:
     from roambus.experiments.studies.study import Study

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from roambus.bridge.errors import InterruptionError, UserError
-from roambus.commands.options import (
+from roambus.commands.runs import announce_compilation, recorder
+from roambus.experiments.console.options import (
     AGENTS,
     CHECK,
     DEADLINE,
@@ -37,11 +38,20 @@ from roambus.commands.options import (
     VALUES,
     WORKERS,
     Simulator,
+    factory_of,
     grouped,
     pairs,
 )
-from roambus.commands.output import answer, console, detail, progress, remark, report_problems, summary, telling
-from roambus.commands.runs import announce_compilation, factory_of, recorder
+from roambus.experiments.console.output import (
+    answer,
+    console,
+    detail,
+    progress,
+    remark,
+    report_problems,
+    summary,
+    telling,
+)
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
@@ -61,7 +71,7 @@ class Choice(NamedTuple):
     """The part of a sweep to run, from options."""
 
     settings: Sequence[str]
-    agents: str | Sequence[Sequence[str]] | None
+    agents: str | Sequence[str] | None
     """As in `with_agents`."""
     seeds: int | None
     parameters: Sequence[str] = ()
@@ -79,14 +89,14 @@ class Choice(NamedTuple):
 
     def named(self, name: str) -> Sweep:
         """Return a named sweep, or a template swept by settings; raise UserError."""
-        from roambus.experiments.sweeps.named_settings import is_template
+        from roambus.experiments.sweeps.narrowing import is_template
         from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
         """Return a template swept by settings; `source` is for messages. Raise UserError."""
-        from roambus.experiments.sweeps.named_settings import sweep_of
+        from roambus.experiments.sweeps.narrowing import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
         from roambus.experiments.templates.render import find_template
 
@@ -191,7 +201,7 @@ def sweep(
 
     Until the delivery rate is known: roambus sweep thesis --set config=C2 --precision 0.02 --seeds 30
 
-    With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
+    With an agent of your own: roambus sweep thesis --agents mft,./mine.py --param mine.rate=2 --set config=C2
     """
     from roambus.spark.metrics.extra import all_own_metrics
 
@@ -232,16 +242,16 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.request import opened_results
-    from roambus.experiments.sweeps.runner import Part, plan_runs, run_plans
+    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
-    part = Part.read(making.part)
+    part = SweepPart.read(making.part)
     detail(f"{out}: planning")
     planned = plan_runs(sweep, out, TraceLevel(making.level), watched, backend)
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
-    announce_compilation(backend)
+    announce_compilation(backend, plans)
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
@@ -277,7 +287,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
     Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
-    from roambus.experiments.sweeps.runner import Published
+    from roambus.experiments.sweeps.runner import PublishingCrew
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
@@ -286,7 +296,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
         return crew
     if not isinstance(crew, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return Published(crew, store)
+    return PublishingCrew(crew, store)
 
 
 # Until it is known

@@ -1,12 +1,12 @@
 """Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
 Locally Spark binds the loopback address; on a cluster, the address that reaches the master. Its files lie in a private
-folder. With Spark Connect (sc://HOST:PORT) neither Java nor a driver starts here; the server gets DataFrames, and needs
-the traces under the same path and the same Spark. A process has one kind of session, because PySpark stores the kind.
+folder.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -23,67 +23,17 @@ from typing import TypeVar
 import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
 
-CONNECT = "sc://"
-EXTRA = "roambus[connect]"
 Result = TypeVar("Result")
-ANSWER_S = 5.0
-"""How long a server may take to answer."""
-
-_SERVERS = re.compile(r"sc://([^/\s:;]+):(\d{1,5})")
-
-
-@contextmanager
-def connect_session(url: str) -> Iterator[SparkSession]:
-    """Yield a session on the server, then release it; raise UserError, RoambusError."""
-    _check(url)
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            session = SparkSession.Builder().remote(url).getOrCreate()
-            version = session.version
-    except ImportError as error:
-        raise UserError(f"{url}: {_reason(error)}: install {EXTRA}") from None
-    except (PySparkException, OSError) as error:
-        raise UserError(
-            f"{url}: a program answers there, but it is not a Spark Connect server: {_reason(error)}"
-        ) from None
-    try:
-        if version != pyspark.__version__:
-            raise UserError(f"{url}: that is Spark {version}, and this is {pyspark.__version__}: both must be the same")
-        yield session
-    except _lost() as error:
-        raise RoambusError(f"{url}: Spark is gone: {_reason(error)}") from error
-    finally:
-        with suppress(Exception):  # the server may have ended
-            session.stop()
-
-
-def is_remote(session: SparkSession) -> bool:
-    """Whether the session is on a Spark Connect server."""
-    return "connect" in type(session).__module__
 
 
 def is_local(session: SparkSession) -> bool:
     """Whether all of it is on this machine."""
-    return not is_remote(session) and (session.sparkContext.master or "").startswith("local")
-
-
-def ship(session: SparkSession, file: Path) -> None:
-    """Send a file to all tasks; `SparkFiles` finds it."""
-    if is_remote(session):
-        session.addArtifacts(str(file), file=True)
-    else:
-        session.sparkContext.addFile(str(file))
-
-
-def cores_of(session: SparkSession) -> int:
-    """Return the concurrent tasks; for a server, this machine's number."""
-    return (os.cpu_count() or 1) if is_remote(session) else session.sparkContext.defaultParallelism
+    return (session.sparkContext.master or "").startswith("local")
 
 
 def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Result:
@@ -93,33 +43,8 @@ def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Resul
         try:
             return answer.result()
         except KeyboardInterrupt:
-            if is_remote(session):
-                session.interruptAll()
-            else:
-                session.sparkContext.cancelAllJobs()
+            session.sparkContext.cancelAllJobs()
             raise
-
-
-def _check(url: str) -> None:
-    found = _SERVERS.fullmatch(url)
-    if found is None:
-        raise UserError(f"{url}: this is not a Spark Connect server: write sc://HOST:PORT")
-    try:
-        socket.create_connection((found[1], int(found[2])), ANSWER_S).close()
-    except (OSError, OverflowError) as error:
-        raise UserError(f"no Spark Connect server answers at {url}: {error}: start one, or correct the URL") from None
-
-
-def _lost() -> tuple[type[Exception], ...]:
-    with suppress(ImportError):
-        from grpc import RpcError  # noqa: PLC0415  # of the extra
-
-        return (RpcError,)
-    return ()
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join(str(error).partition("\n")[0].split()) or type(error).__name__
 
 
 CLUSTER = "spark://"
@@ -131,8 +56,6 @@ _MASTERS = re.compile(r"spark://[^/\s,]+:\d+(,[^/\s,]+:\d+)*")
 
 def check_master(url: str) -> None:
     """Raise UserError unless local or a standalone master's URL."""
-    if url.startswith("sc://"):
-        raise UserError(f"{url}: a Spark Connect server computes metrics, and makes no runs: write spark://HOST:PORT")
     if not (re.fullmatch(r"local(\[(\d+|\*)\])?", url) or _MASTERS.fullmatch(url)):
         raise UserError(f"{url}: this is not a Spark master: write spark://HOST:PORT")
 
@@ -163,6 +86,20 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 # The quick compiler alone has 48 MiB for its code, which some twenty aggregations fill; then Java only interprets.
 _COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _LOOPBACK = "127.0.0.1"
+_OTHERS = (
+    "HADOOP_CONF_DIR",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "PYSPARK_DRIVER_PYTHON",
+    "PYSPARK_PYTHON",
+    "PYSPARK_SUBMIT_ARGS",
+    "SPARK_CONF_DIR",
+    "SPARK_HOME",
+    "YARN_CONF_DIR",
+    "_JAVA_OPTIONS",
+)
+"""Variables of another installation, which a local session ignores."""
+_log = logging.getLogger(__name__)
 _PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
 _NOT_ACCEPTED = (
     "a program answers there, but refuses the connection: is it the master's port (7077, not that of its web page), "
@@ -177,10 +114,6 @@ def spark_session(master: str = "local[*]", *, java_options: str | None = None) 
     On a cluster, spark-defaults.conf holds and executors run PYSPARK_PYTHON. Raise UserError without Java or a master,
     RoambusError if Java ends.
     """
-    if master.startswith(CONNECT):
-        with connect_session(master) as remote:
-            yield remote
-        return
     check_master(master)
     if is_cluster(master):
         local_address(master)
@@ -234,9 +167,11 @@ def end_java() -> None:
 def _start(master: str, java_options: str | None) -> SparkSession:
     if not _jvms:
         _jvms.append(Jvm(java_options))
-    settings = _settings_on(master)
+    settings, surroundings = _settings_on(master), _surroundings(master)
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
-    with _environment(_surroundings(master)):
+    if not is_cluster(master):
+        _say_ignored(surroundings)
+    with _environment(surroundings):
         gateway = _gateway(master, settings)
         try:
             with _environment(gateway):
@@ -260,14 +195,20 @@ def _settings_on(master: str) -> Settings:
     return {**_settings(_jvms[0].folder), **({} if is_cluster(master) else _PRIVATE)}
 
 
-def _surroundings(master: str) -> dict[str, str]:
-    address = os.environ.get("SPARK_LOCAL_IP", local_address(master) if is_cluster(master) else _LOOPBACK)
-    return {
-        "SPARK_HOME": str(SPARK_HOME),
-        "SPARK_LOCAL_IP": address,
-        "SPARK_LOCAL_HOSTNAME": os.environ.get("SPARK_LOCAL_HOSTNAME", address),  # no name that others may not know
-        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
-    }
+def _surroundings(master: str) -> dict[str, str | None]:
+    """Return the variables of a session; None removes one."""
+    ours = {"SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable}
+    if not is_cluster(master):
+        return {**dict.fromkeys(_OTHERS), **ours, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_LOCAL_HOSTNAME": _LOOPBACK}
+    address = os.environ.get("SPARK_LOCAL_IP", local_address(master))
+    given = {name: os.environ[name] for name in ("PYSPARK_PYTHON", "SPARK_LOCAL_HOSTNAME") if name in os.environ}
+    return {**ours, "SPARK_LOCAL_IP": address, "SPARK_LOCAL_HOSTNAME": address, **given}  # no name that others miss
+
+
+def _say_ignored(surroundings: Mapping[str, str | None]) -> None:
+    names = [name for name in _OTHERS if os.environ.get(name, surroundings.get(name)) != surroundings.get(name)]
+    if names:
+        _log.warning("Spark on this machine ignores %s; --spark spark://HOST:PORT heeds them", ", ".join(names))
 
 
 def _gateway(master: str, settings: Settings) -> Mapping[str, str]:
@@ -318,9 +259,9 @@ def _handler_of_ctrl_c_restored() -> Iterator[None]:
 
 
 @contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ[name] for name in values if name in os.environ}
-    os.environ.update(values)
+def _environment(values: Mapping[str, str | None]) -> Iterator[None]:
+    before = {name: os.environ.pop(name) for name in values if name in os.environ}
+    os.environ.update({name: value for name, value in values.items() if value is not None})
     try:
         yield
     finally:

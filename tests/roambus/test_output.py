@@ -11,7 +11,7 @@ import click
 import pytest
 
 from roambus.command_line import commands
-from roambus.commands.output import plain
+from roambus.experiments.console.output import plain
 from tests.roambus.conftest import Roambus
 
 BROKEN = ("--out", "out", "--set", "nodes=2", "--set", "time_limit=3")
@@ -107,7 +107,7 @@ def test_what_json_cannot_hold_becomes_what_it_can() -> None:
 
 def test_a_word_is_said_before_the_radio_is_compiled(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
     """For nothing else is seen for a while; unless nobody wants to hear."""
-    monkeypatch.setattr("roambus.bridge.backends.radio.kernel.is_compiled", lambda: False)
+    monkeypatch.setattr("roambus.bridge.backends.radio.kernel.is_compiled", lambda _: False)
     word = "the radio is compiled, once after each installation"
     assert word in roambus("run", "field", "--agent", "mine.py", *BROKEN).err
     assert word not in roambus("run", "field", "--agent", "mine.py", *BROKEN, "-q").err

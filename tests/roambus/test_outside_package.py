@@ -25,8 +25,8 @@ shelf = walks.command:open_shelf
     "walks/command.py": '''
 import click
 from pathlib import Path
-from roambus.commands.options import FOLDER
-from roambus.commands.output import answer
+from roambus.experiments.console.options import FOLDER
+from roambus.experiments.console.output import answer
 
 
 @click.command()

@@ -15,12 +15,11 @@ from roambus.bridge.errors import UserError
 from roambus.spark import standalone
 
 
-@pytest.mark.parametrize("part", ["master", "connect"])
-def test_a_port_that_is_taken_is_an_error(part: str, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_an_error(tmp_path: Path) -> None:
     """Spark would take the next one in silence, and workers would join whoever has the one that they were given."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = started(tmp_path, part, "--port", port)
+        done = started(tmp_path, "master", "--port", port)
     assert done.returncode == UserError.exit_code
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: ")
@@ -37,13 +36,11 @@ def test_an_address_of_another_machine_is_an_error(tmp_path: Path) -> None:
     assert "--host" in done.stderr
 
 
-@pytest.mark.parametrize(("part", "scheme"), [("master", "spark"), ("connect", "sc")])
-def test_a_part_prints_its_url(part: str, scheme: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_master_prints_its_url(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Workers and drivers are given it; a free port has a number by then."""
     monkeypatch.setattr(standalone, "_become", lambda *_: None)
-    port = ["--port", "0"] if part == "master" else []
-    done = CliRunner().invoke(standalone.commands, [part, *port, "--work", str(tmp_path)])
-    assert re.fullmatch(rf"{scheme}://127\.0\.0\.1:[1-9]\d+\n", done.output)
+    done = CliRunner().invoke(standalone.commands, ["master", "--port", "0", "--work", str(tmp_path)])
+    assert re.fullmatch(r"spark://127\.0\.0\.1:[1-9]\d+\n", done.output)
 
 
 def test_the_settings_of_its_log_are_there() -> None:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
-from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import (
     Channel,
@@ -26,10 +25,12 @@ from roambus.bridge.backends.castalia.simulators import (
     Ways,
     ways_of,
 )
+from roambus.bridge.backends.castalia.zeromq import Endpoint, Transport
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import MOVEMENT_FILE, GivenWay
 from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
@@ -214,6 +215,15 @@ def _check_scenario(scenario: Scenario) -> None:
     check_radio_alone(scenario, "Castalia")
 
 
+def _check_positions(scenario: Scenario, agent: type[Agent]) -> None:
+    """Raise UserError for movement that Castalia draws, if the agent needs positions."""
+    if agent.needs_position and not all(isinstance(one.mobility, GivenWay) for one in scenario.nodes):
+        raise UserError(
+            f"agent {scenario.agent} needs positions, which Castalia draws: give {MOVEMENT_FILE.name}, "
+            "or use --backend radio"
+        )
+
+
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
     """Raise UserError for wrong strength readings and others' traffic."""
     for name in ("rssi_offset_db", "rssi_noise_db"):
@@ -270,6 +280,7 @@ class CastaliaFactory(BridgedFactory):
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """Return a run's back-end; nothing starts before `open`."""
+        _check_positions(scenario, agent)
         return self.started(scenario, agent, folder, find_installation().program(), ways_of(scenario))
 
 
@@ -299,6 +310,7 @@ class ServeFactory(BridgedFactory):
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """Return a run's back-end, which listens on `open`."""
+        _check_positions(scenario, agent)
         deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
         simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways, self.transport)
         return self.over(scenario, agent, simulator)

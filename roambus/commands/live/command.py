@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.options import FILE, FOLDER, LEVEL, OUT, SINGLE, Single
-from roambus.commands.output import answer, bar, remark
+from roambus.experiments.console.options import FILE, FOLDER, LEVEL, OUT, SINGLE, Single
+from roambus.experiments.console.output import answer, bar, remark
 from roambus.python_protocol.vocabulary import SECOND
 
 if TYPE_CHECKING:

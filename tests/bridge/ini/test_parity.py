@@ -11,7 +11,7 @@ import pytest
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.keys import keys_of
 from roambus.bridge.scenario.radio import MacSettings
-from roambus.reference.ini_keys import MODELLED, PARTS, WHY, name_of, verdict, why
+from roambus.reference import CASTALIA_KEYS, MODELLED, WHY, name_of, verdict, why
 from tests.bridge.ini.test_declared_keys import CASTALIAS_MODULES, LINE
 
 MODULES = {
@@ -24,7 +24,7 @@ MODULES = {
 
 def test_whatever_is_not_known_has_its_reason() -> None:
     """And no reason is left of a key that is known by now."""
-    keys = list(chain(*PARTS.values()))
+    keys = list(chain(*CASTALIA_KEYS.values()))
     assert [one.name for one in keys if verdict(one) != "yes" and not why(one)] == []
     assert set(WHY) == {name_of(one) for one in keys if verdict(one) != "yes"}
 
@@ -42,4 +42,4 @@ def test_the_table_has_every_key_of_castalias_module(part: str) -> None:
         pytest.skip(f"{CASTALIA_ROOT} does not say where Castalia is")
     ned = Path(os.environ[CASTALIA_ROOT], "src", CASTALIAS_MODULES[MODULES[part]])
     declared = {name for name, _ in LINE.findall(ned.read_text())}
-    assert declared == {name_of(one) for one in PARTS[part]} - {"MobilityManagerName"}
+    assert declared == {name_of(one) for one in CASTALIA_KEYS[part]} - {"MobilityManagerName"}

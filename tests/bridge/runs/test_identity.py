@@ -11,7 +11,7 @@ from roambus.bridge import code
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backends.radio import backend as radio_backend
 from roambus.bridge.code import PARTS, code_hash, project_files
-from roambus.bridge.runs.identity import EVERY_RUN
+from roambus.bridge.runs.run import EVERY_RUN
 
 HOUSE = Path(__file__).parents[3]
 
@@ -129,12 +129,7 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "changes"),
     [
-        (
-            "bridge/host/event_queue.py",
-            '"""When the next thing is due."""',
-            '"""The time of what comes next."""',
-            False,
-        ),
+        ("bridge/host/event_queue.py", '"""The ', '"""Another ', False),
         ("bridge/scenario/radio.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
         ("bridge/scenario/radio.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
         ("bridge/backends/radio/tunable_mac.py", "EARLY = 0.95", "EARLY = 0.9", True),

@@ -11,8 +11,7 @@ import pytest
 from scipy import stats
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems
-from roambus.experiments.comparing.picture import panels
+from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
 from roambus.experiments.measurements import Measurements, metrics_table, point_table
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from roambus.bridge.errors import UserError
 from roambus.command_line import commands
-from roambus.commands.output import Telling
+from roambus.experiments.console.output import Telling
 from tests.experiments.exploring.exploring import AGENTS
 
 QUESTION = (

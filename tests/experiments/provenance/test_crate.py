@@ -11,7 +11,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.experiments.unpacked_crate import agent_files, wrong_files
+from roambus.experiments.verification import agent_files, wrong_files
 from tests.support.commands import call, environment
 
 AGENT = """

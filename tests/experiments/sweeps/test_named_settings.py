@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.sweeps.named_settings import axis_of, is_template, named_settings, sweep_of
+from roambus.experiments.sweeps.narrowing import axis_of, is_template, sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice
+from roambus.experiments.sweeps.sweep_file import named_settings
 from roambus.experiments.templates.render import find_template
 
 SWEEP = """

@@ -8,12 +8,12 @@ from typing import TypeVar
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.aodv import Aodv, AodvParameters
 from roambus.python_protocol.aodv.agent import SWEEP_TIMER
-from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteReply, RouteRequest
+from roambus.python_protocol.aodv.messages import Hello, RouteReply, RouteRequest
 from roambus.python_protocol.aodv.routing_table import Route
-from roambus.python_protocol.aodv.transmission import UnicastTimer
 from roambus.python_protocol.events import Event, Publish, Received, TimerFired, TimerKey
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.parts.unicast import DataPacket, UnicastTimer
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 M = TypeVar("M", bound=Message)

@@ -1,10 +1,10 @@
 """Publish/subscribe over AODV (the thesis, section 4.5)."""
 
 from roambus.python_protocol.actions import Deliver, Note
-from roambus.python_protocol.aodv.messages import DataPacket
 from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Attach, Detach, Received, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.parts.unicast import DataPacket
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, deliveries, packet, rrep, sent
 
 MINE = DataPacket(2, 30, 5, ME, NEWS)

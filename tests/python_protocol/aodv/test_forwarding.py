@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from roambus.python_protocol.actions import Send
-from roambus.python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
+from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteRequest, Unreachable
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, NO_LINK, Received, SendFailed
 from roambus.python_protocol.parts.link import LinkData
+from roambus.python_protocol.parts.unicast import DataPacket
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, packet, rrep, rreq, sends, sent
 

@@ -4,11 +4,12 @@ import pytest
 
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.aodv.discovery import DiscoveryTimer
-from roambus.python_protocol.aodv.messages import DataPacket, RouteError, RouteReply, RouteRequest, Unreachable
+from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteRequest, Unreachable
 from roambus.python_protocol.aodv.routing_table import RouteState
 from roambus.python_protocol.events import Received
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
+from roambus.python_protocol.parts.unicast import DataPacket
 from tests.python_protocol.aodv.bench import Bench, drops, packet, rrep, rreq, sends, sent
 
 

@@ -4,10 +4,11 @@ import pytest
 
 from roambus.python_protocol.actions import Note, Send
 from roambus.python_protocol.aodv.agent import HELLO_TIMER, SWEEP_TIMER
-from roambus.python_protocol.aodv.messages import DataPacket, Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
+from roambus.python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteReplyAck, RouteRequest
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
+from roambus.python_protocol.parts.unicast import DataPacket
 from roambus.python_protocol.vocabulary import BROADCAST, DROP, MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
 

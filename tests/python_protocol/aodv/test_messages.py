@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.aodv.messages import (
-    DataPacket,
     Hello,
     RouteError,
     RouteReply,
@@ -18,6 +17,7 @@ from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.parts.link import LinkData
+from roambus.python_protocol.parts.unicast import DataPacket
 
 bytes_1 = st.integers(0, 255)
 addresses = st.integers(0, 65533)

@@ -23,10 +23,11 @@ from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.errors import UserError
 from roambus.bridge.limits import WORKERS as MOST_WORKERS
 from roambus.bridge.process import cores
-from roambus.commands.output import remark
+from roambus.experiments.console.output import remark
 
 if TYPE_CHECKING:
-    from roambus.bridge.backends.castalia.endpoint import Transport
+    from roambus.bridge.backend import BackendFactory
+    from roambus.bridge.backends.castalia.zeromq import Transport
     from roambus.experiments.stores import Store
 
 Command = Callable[..., None]
@@ -109,8 +110,8 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 def _variables(context: click.Context) -> Iterator[str]:
     """Return --set's names: template or sweep variables, and named settings."""
-    from roambus.experiments.sweeps.named_settings import is_template, named_settings
-    from roambus.experiments.sweeps.sweep_file import read_sweep
+    from roambus.experiments.sweeps.narrowing import is_template
+    from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
     named = _argument(context)
@@ -291,13 +292,13 @@ RECORD = click.option(
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Compares every message with its bytes, not only a sample, and checks that no receiver changes it.",
+    help="Compares every message with its bytes, not only a sample.",
 )
 AGENTS = click.option(
     "--agents",
     type=AGENT_NAME,
-    metavar='"NAME [PARAMETER=VALUE...],..."',
-    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class], each with its parameters.",
+    metavar="A,B,...",
+    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class]; --param sets parameters.",
 )
 SEEDS = click.option("--seeds", type=click.IntRange(1), help="The number of seeds.  [default: the sweep's]")
 PRECISION = click.option(
@@ -376,6 +377,19 @@ class Single(NamedTuple):
 
 SIMULATOR = grouped("simulator", Simulator, DEADLINE, BATCHING, LOOKAHEAD, TRANSPORT)
 SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME), AGENT, PARAMETERS, SETTINGS, SEED)
+
+
+def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
+    """Return the named back-end's factory with its simulator's options."""
+    from roambus.bridge.backends.registry import make_factory
+
+    return make_factory(
+        backend,
+        deadline_s=simulator.deadline,
+        batching=simulator.batching,
+        lookahead=simulator.lookahead,
+        transport=simulator.transport,
+    )
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

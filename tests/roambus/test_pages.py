@@ -12,7 +12,7 @@ import roambus as public
 from roambus.bridge.ini.lookup import KEYS
 from roambus.command_line import commands
 from roambus.experiments.inventory import everything
-from roambus.reference.pages import MARK, TABLES, filled, pages
+from roambus.reference import MARK, TABLES, filled, pages
 from roambus.spark.metrics.catalogue import METRICS
 from tests.roambus.conftest import Roambus
 

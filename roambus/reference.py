@@ -1,0 +1,299 @@
+"""The pages of the documentation, with the tables that the code declares filled in.
+
+A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
+known by its file name, whatever its folder. Tables of the ini's keys come from the declarations; tests compare them
+with Castalia's NED files.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from roambus.bridge.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.keys import keys_of, path_of
+from roambus.bridge.scenario import nodes, radio
+from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.experiments.inventory import Row, Thing, everything
+from roambus.experiments.listing import first_sentence, summaries
+from roambus.experiments.measurements import markdown_table
+from roambus.python_protocol.settings import Setting, plain
+from roambus.spark.metrics.catalogue import METRICS
+
+PACKAGE = Path(__file__).parent
+PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing")
+"""Package folders, in the order of the module list."""
+FOLDER = Path(__file__).parent / "docs"
+MARK = re.compile(r"^<!-- insert ([\w ]+) -->$", re.MULTILINE)
+
+
+def pages() -> dict[str, Path]:
+    """Return the files of the pages by their names."""
+    return {file.stem: file for file in sorted(FOLDER.rglob("*.md"))}
+
+
+def title_of(page: Path) -> str:
+    """Return the heading that a page begins with."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), page.stem)
+
+
+def filled(text: str) -> str:
+    """Replace every mark in a page by its table."""
+    return MARK.sub(lambda mark: TABLES[mark[1]]().strip(), text)
+
+
+# Tables of things
+
+
+def agents() -> str:
+    """Return the agents with a sentence for each."""
+    return markdown_table(("Agent", "Summary"), [(f"`{name}`", text) for name, text in summaries("agents").items()])
+
+
+def parameters() -> str:
+    """Return the parameters of each agent."""
+    columns = ("name", "default", "takes", "meaning", "source")
+    return _sections("agents", "parameters", ("Parameter", "Default", "Takes", "Meaning", "Source"), columns)
+
+
+def messages() -> str:
+    """Return the messages of each agent with their tags and fields."""
+    return _sections("agents", "messages", ("Message", "Tag", "Fields"), ("name", "tag", "fields"))
+
+
+def _sections(kind: str, table: str, head: Sequence[str], columns: Sequence[str]) -> str:
+    things = [one for one in everything(kind) if one.tables.get(table)]
+    return "\n".join(f"## {one.name}\n\n{one.summary}\n\n{_table(head, columns, one.tables[table])}" for one in things)
+
+
+def templates() -> str:
+    """Return each template's variables and named settings; shared variables come last."""
+    found = everything("templates")
+    everywhere = [row for row in _variables(found[0]) if all(row in _variables(one) for one in found)]
+    sections = [part for one in found for part in _template(one, everywhere)]
+    return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
+
+
+def _template(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
+    study = template.facts.get("study")
+    yield f"## {template.name}"
+    yield template.summary + (f" The study `{study}` uses it." if study else "")
+    yield _variable_table(row for row in _variables(template) if row not in everywhere)
+    if named := template.tables["named settings"]:
+        yield _table(("Named setting", "Sets"), ("name", "sets"), named)
+
+
+def _variables(template: Thing) -> Sequence[Row]:
+    return template.tables["variables"]
+
+
+def _variable_table(rows: Iterable[Row]) -> str:
+    return _table(("Variable", "Default", "Takes", "Meaning"), ("name", "default", "takes", "meaning"), rows)
+
+
+def metrics() -> str:
+    """Return the metrics of every run."""
+    rows = [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
+    return markdown_table(("Metric", "Unit", "Meaning"), rows)
+
+
+def study_metrics() -> str:
+    """Return the metrics that studies add."""
+    own = sorted((one for one in everything("metrics") if "study" in one.facts), key=lambda one: one.facts["study"])
+    rows = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in own]
+    return markdown_table(("Study", "Metric", "Unit", "Meaning"), rows)
+
+
+def commands() -> str:
+    """Return each command's help, as `roambus COMMAND --help` has it."""
+    group = import_module("roambus.command_line").commands  # which imports this module for `roambus docs`
+    with click.Context(group, info_name="roambus", terminal_width=100) as context:
+        return "\n\n".join(_helps(group, context))
+
+
+def _helps(group: click.Group, context: click.Context) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            continue
+        with click.Context(command, info_name=name, parent=context, terminal_width=100) as inner:
+            yield f"## {inner.command_path}\n\n```none\n{command.get_help(inner)}\n```"
+            if isinstance(command, click.Group):
+                yield from _helps(command, inner)
+
+
+def signatures() -> str:
+    """Return each public name with its signature and first sentence."""
+    public = import_module("roambus")
+    found = ((name, getattr(public, name)) for name in public.__all__)
+    return "\n\n".join(_signature(name, one) for name, one in found if inspect.isclass(one) or inspect.isfunction(one))
+
+
+def _signature(name: str, one: Any) -> str:
+    kind = "class" if inspect.isclass(one) else "def"
+    methods = [
+        f"    def {member}{_arguments(method)}"
+        for member, method in vars(one).items()
+        if kind == "class" and inspect.isfunction(method) and member[0] != "_"
+    ]
+    code = "\n".join([f"{kind} {name}{_arguments(one)}", *methods])
+    return f"### {name}\n\n{first_sentence(inspect.getdoc(one) or '')}\n\n```python\n{code}\n```"
+
+
+def _arguments(one: Any) -> str:
+    try:
+        return re.sub(r"\broambus\.[\w.]+\.", "", str(inspect.signature(one))).replace("'", "")
+    except ValueError:  # a class that C has made
+        return "(...)"
+
+
+def modules() -> str:
+    """Return modules by folder with their docstrings' first sentences."""
+    sections = (f"## {part}\n\n{_modules_of(part)}" for part in PARTS)
+    return "\n".join(sections)
+
+
+def _modules_of(part: str) -> str:
+    files = [file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2")]
+    heads = [(file, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "") for file in files]
+    rows = [(f"`{file.relative_to(PACKAGE)}`", _escaped(first_sentence(head))) for file, head in heads if head]
+    return markdown_table(("Module", "Subject"), rows)
+
+
+def _table(head: Sequence[str], columns: Sequence[str], rows: Iterable[Row]) -> str:
+    return markdown_table(head, [[_cell(row.get(column, ""), column) for column in columns] for row in rows])
+
+
+def _cell(text: str, column: str) -> str:
+    shown = _escaped(text)
+    return f"`{shown}`" if shown and column in ("name", "default", "sets", "fields") else shown
+
+
+def _escaped(text: str) -> str:
+    """Keep a bar from ending a cell."""
+    return text.replace("|", r"\|")
+
+
+# Tables of the ini's keys
+
+_KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
+
+ERRORS_OF_READINGS = {path_of(RadioSettings, field) for field in ("rssi_offset_db", "rssi_noise_db")}
+"""Keys of the embedded radio that Castalia lacks."""
+
+CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
+    "TunableMAC": tuple(one for one in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if one.name.startswith(radio.MAC)),
+    "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name not in ERRORS_OF_READINGS),
+    "WirelessChannel": radio.CHANNEL_KEYS,
+    "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
+}
+"""The keys by their module in Castalia."""
+
+MODELLED = {
+    one.name
+    for one in (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
+} | {
+    radio.FILE.name,
+    radio.MODE.name,
+    radio.TX_POWER.name,
+    nodes.MANAGER.name,
+    radio.TEMPORAL_FILE.name,
+    radio.LOSSES_FILE.name,
+}
+"""Paths of keys that affect the embedded radio."""
+
+OF_THE_RADIO = {
+    radio.DATA_RATE.name: "only the rate of the radio's mode",
+    radio.FRAME_OVERHEAD.name: "only the radio's",
+}
+"""Radio facts that the MAC repeats; another value is an error."""
+
+_TRACE = "it controls Castalia's own trace"
+
+WHY = {
+    "sleepLevel": "the CC2420 has one level; for other radios the first is used",
+    "state": "TunableMAC has its radio listen at once",
+    "phyDataRate": "it comes from the radio parameters file",
+    "phyFrameOverhead": "the radio has a key of this name, too",
+    "collectTraceInfo": _TRACE,
+    "printStateTransitions": _TRACE,
+    "collisionModel": "the other models are for comparison with simulators that have no better one",
+    "carrierFreq": "all nodes are on one channel",
+    "carrierSenseInterruptEnabled": "TunableMAC does not use it",
+    "backoffType": "there are no others",
+    "zCellSize": "the field is flat",
+    "zCoorDestination": "the field is flat",
+    "MobilityManagerName": "these are Castalia's and those of roambus",
+}
+"""The reason the embedded radio lacks some values, by a path's last part."""
+
+
+def key_tables() -> str:
+    """Return a table for each module that has keys."""
+    sections = [f"## {title}\n\n{_key_table(keys)}" for title, keys in (SHARED | PER_NODE).items()]
+    managers = [f"### {manager}\n\n{_key_table(keys)}" for manager, keys in PER_MANAGER.items() if keys]
+    macs = [f"### The MAC {mac}\n\n{_key_table(keys)}" for mac, keys in PER_MAC.items()]
+    return "\n".join([*sections, *macs, *managers])
+
+
+def castalia_table() -> str:
+    """Return Castalia's keys that the embedded radio does not fully know."""
+    differing = ((title, one) for title, keys in CASTALIA_KEYS.items() for one in keys if verdict(one) != "yes")
+    rows = "".join(f"| {title} | `{name_of(one)}` | {verdict(one)} | {why(one)} |\n" for title, one in differing)
+    return f"| Module | Key | Embedded radio | Why |\n|---|---|---|---|\n{rows}"
+
+
+def _key_table(keys: Iterable[Setting]) -> str:
+    return _KEYS_COLUMNS + "".join(f"| {' | '.join(_cells(key))} |\n" for key in keys)
+
+
+def _cells(key: Setting) -> Iterator[str]:
+    default = "must be set" if key.default is None else f"`{key.default}`"
+    within = _choices(key, '`""`') if key.choices else key.range_text()
+    for cell in (f"`{key.name}`", key.kind.name, key.measure, within, default, key.meaning):
+        yield cell.replace("|", r"\|")
+
+
+def _choices(key: Setting, empty: str) -> str:
+    return " or ".join(f"`{plain(choice)}`" if choice != "" else empty for choice in key.choices)
+
+
+def verdict(one: Setting) -> str:
+    """Return "yes", the embedded radio's accepted values, or "no effect"."""
+    if one.choices:
+        return f"only {_choices(one, 'an empty text')}"
+    return "yes" if one.name in MODELLED else OF_THE_RADIO.get(one.name, "no effect")
+
+
+def why(one: Setting) -> str:
+    """Return why it lacks some values; empty if it knows all."""
+    return "" if verdict(one) == "yes" else WHY.get(name_of(one), "")
+
+
+def name_of(one: Setting) -> str:
+    """Return the last part of its path."""
+    return one.name.rpartition(".")[2]
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "agents": agents,
+    "castalia keys": castalia_table,
+    "commands": commands,
+    "ini keys": key_tables,
+    "messages": messages,
+    "metrics": metrics,
+    "modules": modules,
+    "parameters": parameters,
+    "signatures": signatures,
+    "study metrics": study_metrics,
+    "templates": templates,
+}
+"""The tables by the names that pages use."""

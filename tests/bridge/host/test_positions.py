@@ -1,0 +1,140 @@
+"""Agents that need positions learn their own, with the errors of their receivers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import stdev
+from typing import Any
+
+import pytest
+
+from roambus.bridge.backends.castalia.backend import CastaliaFactory
+from roambus.bridge.backends.ideal.backend import IdealFactory
+from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.host.positions import Receivers, motion
+from roambus.bridge.mobility import paths_of, positions
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, RandomWaypoint, WayPoint
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.python_protocol.agent import Agent, on, on_timer
+from roambus.python_protocol.events import Started
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime
+from tests.support.scenarios import scenario
+
+Fixes = dict[tuple[int, SimTime], tuple[Any, Any]]
+
+
+class Located(Agent):
+    """Looks at its position every second."""
+
+    needs_position = True
+
+    @on(Started)
+    def start(self, _: Started, now: SimTime) -> None:
+        self.look("look", now)
+
+    @on_timer("look")
+    def look(self, _: object, now: SimTime) -> None:
+        self.note("look", detail=f"{self.position} {self.velocity}")
+        self.set_timer("look", SECOND)
+
+
+class Ignorant(Agent):
+    """Reads its position without declaring it."""
+
+    @on(Started)
+    def start(self, _: Started, now: SimTime) -> None:
+        self.note("look", detail=f"{self.position}")
+
+
+def places(*nodes: NodeSettings, **changes: Any) -> Scenario:
+    """Nodes within 100 m by 100 m."""
+    return replace(scenario([Role.NONE] * len(nodes)), nodes=nodes, agent="located", **changes)
+
+
+def looks(described: Scenario, agent: type[Agent] = Located) -> list[tuple[float, int, str]]:
+    """What the agents noted."""
+    trace = TraceWriter()
+    Host(described, agent, IdealFactory().make(described, agent, Path()), trace).run()
+    return [(row["time_s"], row["node"], row["detail"]) for row in trace.table().to_pylist() if row["event"] == "look"]
+
+
+WALK = GivenWay((WayPoint(0, 10, 20), WayPoint(2, 10, 20), WayPoint(4, 14, 20), WayPoint(4, 30, 30)))
+
+
+def test_an_agent_learns_its_place_and_velocity_at_each_event() -> None:
+    """At rest, on the way, and where it jumps."""
+    seen = looks(places(NodeSettings((10, 20), WALK), NodeSettings((90, 20))))
+    assert [text for time, node, text in seen if node == 0][:5] == [
+        "(10.0, 20.0) (0.0, 0.0)",
+        "(10.0, 20.0) (0.0, 0.0)",
+        "(10.0, 20.0) (2.0, 0.0)",
+        "(12.0, 20.0) (2.0, 0.0)",
+        "(30.0, 30.0) (0.0, 0.0)",
+    ]
+
+
+def test_the_place_is_that_of_the_links() -> None:
+    """A receiver without errors tells where the back-ends' paths lead."""
+    described = places(*[NodeSettings(None, RandomWaypoint(5.0, pause=SECOND))] * 3)
+    for points in paths_of(described):
+        for time in (0.0, 0.3, 2.5, 9.9):
+            assert motion(points, time)[0] == pytest.approx(tuple(positions(points, [time])[0]))  # type: ignore[arg-type]
+
+
+def test_the_offset_stays_and_the_noise_changes_from_fix_to_fix() -> None:
+    """Each has the standard deviation that the ini gives."""
+    node = NodeSettings((50, 50), position_offset_m=10.0)
+    fixes = [Receivers(places(node, NodeSettings(), seed=seed))._receivers[0] for seed in range(200)]
+    offsets = [fix.fix(0)[0] for fix in fixes]
+    assert all(fix.fix(SECOND)[0] == offset for fix, offset in zip(fixes, offsets, strict=True))
+    assert 8 < stdev(x for x, _ in filter(None, offsets)) < 12
+    (noisy, _) = Receivers(places(replace(node, position_offset_m=0, position_noise_m=5.0), NodeSettings()))._receivers
+    assert 4 < stdev(fix[0] for at in range(300) if (fix := noisy.fix(at)[0])) < 6
+    assert noisy.fix(7) == noisy.fix(7)
+
+
+def test_errors_of_one_node_are_independent_of_the_other_nodes() -> None:
+    """A run with one more node gives the others the same fixes."""
+    node = NodeSettings((50, 50), position_offset_m=10.0, position_noise_m=5.0)
+    two, three = (Receivers(places(*[node] * size, NodeSettings()))._receivers for size in (2, 3))
+    assert two[1].fix(SECOND) == three[1].fix(SECOND)
+    assert two[0].fix(SECOND) != two[1].fix(SECOND)
+
+
+def test_between_two_fixes_the_last_one_stands() -> None:
+    """Place and velocity are both of its time."""
+    node = NodeSettings((10, 20), WALK, fix_interval=3 * SECOND)
+    receiver = Receivers(places(node, NodeSettings()))._receivers[0]
+    assert receiver.fix(2900 * MILLISECOND) == ((10, 20), (0, 0))
+    assert receiver.fix(3 * SECOND) == receiver.fix(5 * SECOND) == ((12, 20), (2, 0))
+
+
+def test_a_node_without_a_receiver_knows_nothing() -> None:
+    """It has neither position nor velocity."""
+    seen = looks(places(NodeSettings((10, 20), has_receiver=False), NodeSettings((9, 9))))
+    assert {text for _, node, text in seen if node == 0} == {"None None"}
+
+
+def test_an_undeclared_position_is_refused() -> None:
+    """The error names the declaration."""
+    with pytest.raises(AgentError, match=r"Ignorant reads position without needs_position = True"):
+        looks(places(NodeSettings((1, 1)), NodeSettings((2, 2))), Ignorant)
+
+
+def test_a_graph_without_places_is_refused() -> None:
+    """Before the run, with the keys to set."""
+    told = r"agent located needs positions, and node 0 has no place of its own: set SN\.node\[\*\]\.xCoor and "
+    with pytest.raises(UserError, match=told):
+        looks(places(NodeSettings((0, 0)), NodeSettings((0, 0)), ideal=IdealLinks(links=((0, 1),))))
+    assert looks(places(NodeSettings((0, 0)), NodeSettings((0, 1)), ideal=IdealLinks(links=((0, 1),))))
+
+
+def test_movement_that_castalia_draws_is_refused() -> None:
+    """A movement file would tell it."""
+    drawn = places(NodeSettings(None, RandomWaypoint()), NodeSettings((1, 1)))
+    with pytest.raises(UserError, match=r"which Castalia draws: give SN\.node\[\*\]\.MobilityManager\.file"):
+        CastaliaFactory().make(drawn, Located, Path())
