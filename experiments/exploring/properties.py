@@ -414,7 +414,8 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
             raise ValueError(unknown("property", text, PROPERTIES))
         return PROPERTIES[text] if load is None else _load(text, int(load[1]))
     if (folder / file).is_file():
-        announce(AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce())
+        told = AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce()
+        announce(told.replace("runs agent ", "runs ", 1))
     found = getattr(import_file(f"property {text!r}", folder / file), name, None)
     if not isinstance(found, Property):
         raise UserError(f"property {text!r}: {name} is not a function under @once_quiet or @at_any_time")

@@ -453,6 +453,6 @@ class Hanging(Told):
         """Goes on for ever, and catches what would end it."""
         while True:
             try:
-                self.filters = [*self.filters[:9]]
+                self.words = (self.words + 1) % 9
             except BaseException:  # noqa: S112  # an agent as bad as can be
                 continue

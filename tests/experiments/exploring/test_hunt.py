@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -196,8 +197,13 @@ def test_a_hunt_goes_on_with_the_next_seed() -> None:
 
 def test_a_process_with_too_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that exceeds the bound ends after its history, and another goes on with the next seed."""
-    starts, start = [], Hunt._start
-    monkeypatch.setattr(Hunt, "_start", lambda self, make: (starts.append(make), start(self, make)))
+    starts, start = list[object](), Hunt._start
+
+    def count(self: Hunt, make: Callable[[], object]) -> None:
+        starts.append(make)
+        start(self, make)
+
+    monkeypatch.setattr(Hunt, "_start", count)
     text = GRAPHS.format("flooding", "nothing twice")
     found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 1, memory_mib=1), 1)
     assert 1 <= found.histories <= len(starts) <= found.histories + 1
