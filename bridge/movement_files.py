@@ -20,6 +20,7 @@ from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import read_lines
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.trace.schema import LATEST_S
+from roambus.python_protocol.settings import read_number
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 SLOWEST_MPS = 1e-6
@@ -89,26 +90,15 @@ class Extent:
 
     def coordinate(self, axis: str, text: str) -> float:
         """Read metres; raise ValueError outside the flat field."""
-        value, limit = number(text), (*self.field_m, 0.0)["xyz".index(axis)]
+        value, limit = read_number(text), (*self.field_m, 0.0)["xyz".index(axis)]
         if not 0 <= value <= limit:
             raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
         return value
 
 
-def number(text: str) -> float:
-    """Read a number; unlike float raise ValueError for nan, inf and 1_000."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
-        raise ValueError(f"{text[:20]!r} is not a number")
-    return value
-
-
 def time_s(text: str) -> float:
     """Read seconds; raise ValueError for no time of a run."""
-    value = number(text)
+    value = read_number(text)
     if not 0 <= value <= LATEST_S:
         raise ValueError(f"{text[:20]} is not a time from 0 to {LATEST_S:g} s")
     return value
@@ -156,7 +146,7 @@ class BonnMotion:
         if len(words) % 4 or len(words) < 8:
             return False
         try:
-            times, xs, ys, zs = ([number(word) for word in words[place::4]] for place in range(4))
+            times, xs, ys, zs = ([read_number(word) for word in words[place::4]] for place in range(4))
         except ValueError:
             return False
         width, depth = self._extent.field_m
@@ -213,14 +203,14 @@ def _check(name: str, value: str, extent: Extent, lines: int) -> None:
     """Refuse a field larger than the scenario's, which nodes could leave."""
     match name:
         case "nn":
-            if number(value) != lines:
+            if read_number(value) != lines:
                 raise ValueError(f"there should be {value[:20]} nodes, but the trace has {lines} lines: one is cut off")
         case "x" | "y":
-            metres, most = number(value), extent.field_m["xy".index(name)]
+            metres, most = read_number(value), extent.field_m["xy".index(name)]
             if metres > most:
                 raise ValueError(f"its field has {metres:g} m, more than the {most:g} m of SN.field_{name}")
         case "duration":
-            seconds, least = number(value), extent.time_limit / SECOND
+            seconds, least = read_number(value), extent.time_limit / SECOND
             if seconds < least:
                 raise ValueError(f"it ends at {seconds:g} s, before the run at {least:g} s (sim-time-limit)")
         case "J" if value != "2D":
@@ -278,7 +268,7 @@ class SetDest:
 
 def speed_mps(text: str) -> float:
     """Read a speed; raise ValueError if negative or below SLOWEST_MPS."""
-    speed = number(text)
+    speed = read_number(text)
     if speed != 0 and speed < SLOWEST_MPS:
         raise ValueError(f"{text[:20]} is not a speed: 0, or from {SLOWEST_MPS:g} m/s up")
     return speed

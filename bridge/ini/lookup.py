@@ -21,14 +21,14 @@ from typing import Any, Protocol, TypeVar
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
-from roambus.bridge.scenario import ideal, mac, network, nodes, radio
-from roambus.bridge.scenario.network import NetworkSettings, RunSettings
+from roambus.bridge.scenario import definition, ideal, mac, nodes, radio
+from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import MANAGER
 from roambus.python_protocol.settings import ANY, Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId
 
 SHARED: dict[str, tuple[Setting, ...]] = {
-    "The run and its network": network.KEYS,
+    "The run and its network": definition.KEYS,
     "The wireless channel": radio.CHANNEL_KEYS,
     "Interference of a place": radio.INTERFERENCE_KEYS,
     "Measured links": ideal.MEASURED_KEYS,

@@ -22,9 +22,8 @@ from roambus.bridge.keys import matched, path_of
 from roambus.bridge.limits import IDEAL_LINKS
 from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.recordings import choose, read_k7
-from roambus.bridge.scenario.faults import Absence, AbsenceError, check_sequence, with_absences
+from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.scenario.ideal import COMPLETE, CONTACTS_FILE, LINKS_FILE, IdealLinks, MeasuredLinks
-from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import (
     DRAWN,
     FAULTS,
@@ -43,7 +42,7 @@ from roambus.bridge.scenario.nodes import (
 )
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import TEMPORAL_FILE, ChannelSettings
-from roambus.bridge.scenario.tree import check_tree
+from roambus.bridge.scenario.tree import Absence, AbsenceError, check_sequence, check_tree, with_absences
 from roambus.bridge.temporal_model import TemporalModel, read_temporal_model
 from roambus.python_protocol.settings import Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId

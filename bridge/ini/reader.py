@@ -26,10 +26,17 @@ from roambus.bridge.ini.network import (
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.keys import path_of
-from roambus.bridge.scenario.definition import Command, Publication, Publications, Scenario, Subscription, Workload
-from roambus.bridge.scenario.faults import Absence, absence_commands
+from roambus.bridge.scenario.definition import (
+    Command,
+    NetworkSettings,
+    Publication,
+    Publications,
+    RunSettings,
+    Scenario,
+    Subscription,
+    Workload,
+)
 from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
-from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
 from roambus.bridge.scenario.radio import (
@@ -40,6 +47,7 @@ from roambus.bridge.scenario.radio import (
     InterferenceSettings,
     Ns3Settings,
 )
+from roambus.bridge.scenario.tree import Absence, absence_commands
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to
 from roambus.python_protocol.settings import settings_of

@@ -29,7 +29,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
@@ -37,8 +37,7 @@ from roambus.bridge.live.air import Address, Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
 from roambus.bridge.live.connection import Peers, UnreachableError
 from roambus.bridge.live.node import LiveNode, may_take_precedence
-from roambus.bridge.runs.identity import RunPlan
-from roambus.bridge.runs.run import Drive, Driven
+from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent

@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import UserError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.machines import open_sockets, read_machines, write_machines
