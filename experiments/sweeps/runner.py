@@ -185,10 +185,15 @@ def _rendered(template: Path) -> Path:
     return template.with_name(f"{template.name} (rendered)")
 
 
+def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:
+    """Read the scenario of a run; raises UserError."""
+    beyond = beyond_of(backend)
+    return parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
+
+
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Prepare the back-end for runs like this one; return its scenario; raises UserError."""
-    beyond = beyond_of(backend)
-    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
+    scenario = scenario_of(plan, backend)
     backend.prepare(scenario)
     return scenario
 
@@ -269,7 +274,7 @@ def _collect(
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishingCrew:
     """Another crew, and the store for its runs."""
 
     crew: Crew
@@ -300,14 +305,14 @@ _PART = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SweepPart:
     """One of several equal parts of a sweep, numbered from 0."""
 
     number: int = 0
     of: int = 1
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> SweepPart:
         """Reads "3/10"; raises UserError."""
         found = _PART.fullmatch(text)
         if found is None or not int(found[1]) < int(found[2]):

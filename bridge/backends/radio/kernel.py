@@ -49,7 +49,7 @@ _BOUND: dict[str, Advance] = {}
 _LOOPS: dict[str, Any] = {}
 
 
-def is_compiled(chosen: Mac = mac) -> bool:
+def is_compiled(chosen: Mac) -> bool:
     """Whether Numba's cache has the loop for its present sources; otherwise the first run compiles it."""
     loop = _loop(chosen)
     return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))

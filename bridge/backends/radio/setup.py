@@ -8,7 +8,6 @@ testbed recorded them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -157,7 +156,6 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
 def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
     """Return RUN[1] before anything has happened. Measured links have no threshold."""
     radio = scenario.radio
-    bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
     run = run_of(
         channel=record_with(scenario.channel),
         radio=record_with(radio),
@@ -169,8 +167,8 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
         "is_disturbed": scenario.interference.rate_per_s > 0,
         "switch_time": switch_times(radio),
         "switch_power": switch_power_mw(radio),
-        "bandwidth_db": bandwidth_db,
-        "negligible_snr": HIGHEST_DB - bandwidth_db,
+        "bandwidth_db": radio.bandwidth_db,
+        "negligible_snr": HIGHEST_DB - radio.bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
         "varies": scenario.temporal is not None,
