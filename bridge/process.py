@@ -244,10 +244,14 @@ class EndedError(RoambusError):
 
     def __str__(self) -> str:
         _, who = self.args
+        return f"{who} ended the process of its run, {self.how}"
+
+    @property
+    def how(self) -> str:
+        """Name its signal or exit code."""
         number = -self.status
         name = number if number not in set(signal.Signals) else signal.Signals(number).name
-        how = f"by the signal {name}" if number > 0 else f"with exit code {self.status}"
-        return f"{who} ended the process of its run, {how}"
+        return f"by the signal {name}" if number > 0 else f"with exit code {self.status}"
 
     @property
     def was_killed(self) -> bool:
