@@ -297,8 +297,8 @@ CHECK = click.option(
 AGENTS = click.option(
     "--agents",
     type=AGENT_NAME,
-    metavar='"NAME [PARAMETER=VALUE...],..."',
-    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class], each with its parameters.",
+    metavar="A,B,...",
+    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class]; --param sets parameters.",
 )
 SEEDS = click.option("--seeds", type=click.IntRange(1), help="The number of seeds.  [default: the sweep's]")
 PRECISION = click.option(

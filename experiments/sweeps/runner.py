@@ -274,7 +274,7 @@ def _collect(
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishingCrew:
     """Another crew, and the store for its runs."""
 
     crew: Crew
@@ -305,14 +305,14 @@ _PART = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SweepPart:
     """One of several equal parts of a sweep, numbered from 0."""
 
     number: int = 0
     of: int = 1
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> SweepPart:
         """Reads "3/10"; raises UserError."""
         found = _PART.fullmatch(text)
         if found is None or not int(found[1]) < int(found[2]):
