@@ -90,7 +90,7 @@ class Host:
         self._codec = CodecCheck(agent_class, everything=check)
         around = (*wrappers, check_receipts(self._codec)) if check else wrappers
         if agent_class.needs_position:
-            around = (*around, Receivers(scenario).wrap)
+            around = (Receivers(scenario).wrap, *around)
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))

@@ -16,12 +16,14 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.experiments.exploring.checker import Bounds
 from roambus.python_protocol.parts.unicast import Router
 from roambus.python_protocol.routing.dsdv import Dsdv
 from roambus.python_protocol.routing.dsr import Dsr
 from roambus.python_protocol.routing.gpsr import Gpsr
 from roambus.python_protocol.routing.olsr import Olsr
 from roambus.python_protocol.vocabulary import SECOND, Role
+from tests.experiments.exploring.exploring import explored
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, Row, distances, of, publishing, run
 from tests.support.scenarios import scenario
@@ -124,3 +126,41 @@ def test_greedy_forwarding_alone_ends_at_a_void() -> None:
     rows = over_places(where, {"perimeter": "false"}, 0)
     assert {node for node, *_ in delivered(rows)} < set(range(6))
     assert {node for node, *_ in delivered(over_places(where, {}, 0))} == set(range(6))
+
+
+# Explored
+
+
+BARE = "link_layer=false broadcast_jitter=0s"
+STANDING = {
+    "dsdv": f"agent dsdv {BARE} aggregation_time=0s update_interval=1000s update_jitter=0s settling_time=0s",
+    "olsr": f"agent olsr {BARE} hello_interval=1s tc_interval=1s",
+    "dsr": f"agent dsr {BARE} reply_delay=0s",
+    "gpsr": f"agent gpsr {BARE} beacon_interval=1000s",
+}
+"""Each agent without chance."""
+SQUARE = """
+messages fast
+slot 1s
+links n1-n2 n2-n3 n1-n4 n4-n3
+setup
+  n1 is at 0 0
+  n2 is at 20 10
+  n3 is at 40 0
+  n4 is at 20 1
+  n3 subscribes f1
+  wait 6500ms
+may 1 cut
+may 2 times n1 publishes e1
+for 900ms
+must nothing twice
+"""
+
+
+@pytest.mark.parametrize("agent", STANDING)
+def test_no_order_of_a_cut_and_two_publications_delivers_twice(agent: str) -> None:
+    """On a square; a table of DSDV never leads in a circle either."""
+    loops = "must no loops\n" if agent == "dsdv" else ""
+    exploration = explored(STANDING[agent] + SQUARE + loops, Bounds(states=4000))
+    assert exploration.counterexamples == []
+    assert exploration.checker.figures.ended_by is None or agent == "olsr"
