@@ -31,6 +31,8 @@ class Geocasted(Routed, tag=0x6B, name="GEOCAST", notation="ttl={ttl} ..."):
 class Geocast(Geographic):
     """Geocast: GPSR to an area, and a flood within it."""
 
+    oracle_subscribers = False
+
     def forget(self) -> None:
         """Start with nothing seen."""
         super().forget()
