@@ -15,7 +15,7 @@ $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	$(PIP) install --require-hashes --requirement requirements-build.lock
 	$(PIP) install --require-hashes --no-build-isolation --requirement requirements.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
-	$(VENV)/bin/python -m roambus.spark.engine.write_class_archive
+	$(VENV)/bin/python -m roambus.spark.standalone archive
 	touch $@
 
 install-dev: $(VENV)/installed-dev

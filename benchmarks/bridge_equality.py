@@ -21,9 +21,9 @@ import pyarrow as pa
 from benchmarks.trials.processes import STAND_IN, all_linked
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.zeromq import Transport
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario

@@ -3,7 +3,7 @@
 python -m benchmarks.castalia_parity --runs 20
 python -m benchmarks.castalia_parity --group "numTx" --runs 5
 
-One ini for both: Castalia runs it with beacons in C++, the embedded radio with its compiled traffic. Castalia is found
+One ini for both: Castalia runs it with beacons in C++, the embedded radio with the agent `beacon`. Castalia is found
 through OMNETPP_ROOT and CASTALIA_ROOT. Each group is compared by means over its runs: of deliveries, frames and energy,
 and of the shares of signals that were lost, by why they were. They may differ by the combined 95 % interval (Welch,
 corrected for all means of all groups) or 3 %, whichever is wider.
@@ -23,8 +23,7 @@ import numpy as np
 from benchmarks.castalia_beacons import Outputs, run_beacons, write_ini
 from benchmarks.radio_fidelity import FAILURES, SIGNALS, Metric, compare, interval, ratio, share
 from benchmarks.reference_castalia import BREAKDOWN
-from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mac import PoissonSources
+from benchmarks.reference_scenarios import beacons
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.ini import read_scenario
 from roambus.experiments.templates.variables import Scalar
@@ -122,10 +121,7 @@ def ours(group: Group, seed: int) -> Row:
     """A run on the embedded radio."""
     with tempfile.TemporaryDirectory() as name:
         scenario = read_scenario(write_ini(Path(name), settings_of(seed), group.lines))
-    backend = RadioBackend(scenario, PoissonSources(group.rate_per_s, PAYLOAD_BYTES))
-    backend.open()
-    backend.advance((), None)
-    totals = backend.close()
+    totals = beacons(scenario, (group.rate_per_s,) * NODES, PAYLOAD_BYTES)
     row: Row = {name: sum(totals.counts[name]) for name in ("offered", "transmitted", "received", *SIGNALS)}
     return row | {"energy_mj": sum(totals.energy_mj), "nodes": NODES}
 

@@ -5,21 +5,29 @@ Each function makes one run and returns its counts under the names of the refere
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from roambus.bridge.backend import Totals
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mac import PoissonSources
+from roambus.bridge.host.agents import Handle, Wrapper
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Line, NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.baselines import Beacon
+from roambus.python_protocol.events import Event, Received
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 
 Counts = dict[str, float]
 
@@ -56,12 +64,12 @@ class Conditions(NamedTuple):
 def pair(distance_m: float, payload: int, rate_per_s: float, conditions: Conditions) -> Counts:
     """Two static nodes, the first sends."""
     nodes = tuple(NodeSettings(position=(x, 0.0)) for x in (0.0, distance_m))
-    return _run(_scenario(nodes, max(distance_m, 1.0), conditions), PoissonSources((rate_per_s, 0), payload))
+    return _run(_scenario(nodes, max(distance_m, 1.0), conditions), (rate_per_s, 0), payload)
 
 
 def static_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditions) -> Counts:
     """Static nodes placed uniformly, all send."""
-    return _run(static_scenario(nodes, side_m, conditions), PoissonSources(rate_per_s, PAYLOAD_BYTES))
+    return _run(static_scenario(nodes, side_m, conditions), (rate_per_s,) * nodes, PAYLOAD_BYTES)
 
 
 def static_scenario(nodes: int, side_m: float, conditions: Conditions) -> Scenario:
@@ -73,7 +81,7 @@ def line_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditi
     """Nodes that go to and fro between two uniform places each, all send."""
     ends = np.random.default_rng(conditions.seed).uniform(0, side_m, (nodes, 2)).tolist()
     settings = tuple(NodeSettings(mobility=Line(x, y, LINE_SPEED_MPS, UPDATE_INTERVAL)) for x, y in ends)
-    return _run(_scenario(settings, side_m, conditions), PoissonSources(rate_per_s, PAYLOAD_BYTES))
+    return _run(_scenario(settings, side_m, conditions), (rate_per_s,) * nodes, PAYLOAD_BYTES)
 
 
 def _scenario(nodes: Sequence[NodeSettings], side_m: float, conditions: Conditions) -> Scenario:
@@ -81,10 +89,25 @@ def _scenario(nodes: Sequence[NodeSettings], side_m: float, conditions: Conditio
     return Scenario(seed, seconds * SECOND, (side_m, side_m), channel, CC2420, MAC, tuple(nodes))
 
 
-def _run(scenario: Scenario, sources: PoissonSources) -> Counts:
-    backend = RadioBackend(scenario, sources)
-    backend.open()
-    backend.advance((), None)
-    rssi, lqi = backend.mean_levels()
-    counts: Counts = {name: sum(values) for name, values in backend.close().counts.items()}
+def _run(scenario: Scenario, rates_per_s: Sequence[float], payload: int) -> Counts:
+    levels: list[tuple[float, float]] = []
+
+    def listening(_: Agent, handle: Handle) -> Handle:
+        def handle_and_note(event: Event, now: SimTime) -> Iterable[Action]:
+            if isinstance(event, Received):
+                levels.append((event.rssi_dbm, event.lqi_db))
+            return handle(event, now)
+
+        return handle_and_note
+
+    totals = beacons(scenario, rates_per_s, payload, listening)
+    counts: Counts = {name: sum(values) for name, values in totals.counts.items()}
+    rssi, lqi = np.mean(levels or [(np.nan, np.nan)], axis=0).tolist()
     return counts | {"sent": counts["offered"], "mean_rssi_dbm": rssi, "mean_lqi_db": lqi}
+
+
+def beacons(scenario: Scenario, rates_per_s: Sequence[float], payload: int, *wrappers: Wrapper) -> Totals:
+    """Run the embedded radio with a Poisson source of broadcasts on each node."""
+    parameters = [{"rate": str(rate), "payload": str(payload)} for rate in rates_per_s]
+    scenario = replace(scenario, agent_parameters=parameters[0], other_parameters=dict(enumerate(parameters)))
+    return Host(scenario, Beacon, RadioBackend(scenario), TraceWriter(), wrappers=wrappers).run()

@@ -33,8 +33,8 @@ from roambus.bridge.backends.radio.backend import RadioBackend, RadioFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import EVENT
 from roambus.experiments.sweeps.narrowing import override

@@ -17,17 +17,20 @@ from types import ModuleType
 from typing import Any, TypeGuard
 
 from roambus.bridge.code import (
+    AGENTS,
+    DISTRIBUTION,
     code_hash,
     find_files,
     find_source,
     import_file,
     import_installed,
     import_module,
+    installed,
     is_installed,
+    is_own,
     module_files,
     project_files,
 )
-from roambus.bridge.entry_points import AGENTS, DISTRIBUTION, installed, is_own
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
@@ -244,13 +247,6 @@ def announce_code(reference: str, announce: Announce, recorded: str | None = Non
     code = find_code(reference)
     if code.files and not (code.package and recorded is None):
         announce(code.announce(recorded))
-
-
-def announce_file(what: str, file: Path, announce: Announce) -> None:
-    """Announce a user's file as `what`, if present; raise OSError."""
-    if file.is_file():
-        code = AgentCode(what, "", (file.resolve(),))
-        announce(f"runs {what} at {code.files[0]} (sha256 {code.hash[:_SHOWN_OF_HASH]})")
 
 
 def silently(_: str) -> None:

@@ -14,25 +14,75 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import sha256
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from roambus.bridge.entry_points import DISTRIBUTION as PACKAGE
-from roambus.bridge.entry_points import find_module
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import is_raised
 
+DISTRIBUTION = "roambus"
+AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
+COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
+
+
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """Return a group's entry points, reread after search path changes."""
+    places = (Path(place) for place in sys.path)
+    return _read(group, tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
+
+
+def named(group: str) -> dict[str, EntryPoint]:
+    """Return entry points by name; the search path's first wins."""
+    return {point.name: point for point in reversed(installed(group))}
+
+
+def is_own(point: EntryPoint) -> bool:
+    """Return whether it names a module of roambus."""
+    return point.value.startswith(f"{DISTRIBUTION}.")
+
+
+@lru_cache(maxsize=16)
+def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(point for point in entry_points(group=group) if not is_own(point) or _exists(point.module))
+
+
+def _exists(module: str) -> bool:
+    """Return whether this copy has the module."""
+    paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
+    return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
+
+
+def find_module(name: str) -> ModuleSpec | None:
+    """Find a module without running packages, the working folder last."""
+    names = name.split(".")
+    try:
+        spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
+    except (ImportError, ValueError):
+        return None
+    for depth in range(2, len(names) + 1):
+        if spec is None:
+            return None
+        spec = PathFinder.find_spec(".".join(names[:depth]), spec.submodule_search_locations)
+    return spec
+
+
+# Entry points
+
+
 _CODE = Path(__file__).resolve().parents[1]
 """The parent folder of the package's parts, in checkout and wheel."""
-PARTS = {f"{PACKAGE}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
+PARTS = {f"{DISTRIBUTION}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
 """Followed parts of roambus, with their folders."""
-PACKAGE_FOLDER = Path(str(sys.modules[PACKAGE].__file__)).parent
+PACKAGE_FOLDER = Path(str(sys.modules[DISTRIBUTION].__file__)).parent
 """The package's folder; in a checkout it links to the parts."""
 _FACE = PACKAGE_FOLDER / "__init__.py"
 MEANINGS = {"doc", "source", "help", "meaning"}
@@ -118,7 +168,7 @@ def is_own_file(file: Path) -> bool:
 
 def module_files(module: str, file: Path) -> list[Path]:
     """Return a class's files: `file`, or its whole foreign package."""
-    if "." in module and not module.startswith(f"{PACKAGE}."):
+    if "." in module and not module.startswith(f"{DISTRIBUTION}."):
         return sorted(file.parent.rglob("*.py"))
     return [file]
 
@@ -176,7 +226,7 @@ def _file_of(module: str, importer: Path) -> Path | None:
         name = module.lstrip(".")
         folder = importer.parents[len(module) - len(name) - 1]
         return _in_folder(folder, name.split(".") if name else [])
-    if module.partition(".")[0] == PACKAGE:
+    if module.partition(".")[0] == DISTRIBUTION:
         return _file_of_ours(module)
     if is_installed(importer) and not any(folder.name == module.partition(".")[0] for folder in importer.parents):
         return None
@@ -212,7 +262,11 @@ def code_hash(starts: Iterable[Path]) -> bytes:
 
     Names and places of files do not matter.
     """
-    files = project_files(starts)
+    return hash_files(project_files(starts))
+
+
+def hash_files(files: Set[Path]) -> bytes:
+    """Hash the behaviour of these files alone; raise OSError."""
     ours = {file for file in files if any(map(file.is_relative_to, PARTS.values()))}
     hashes = [_our_code(file).hash for file in ours] + [_code(file.read_bytes()).hash for file in files - ours]
     return sha256(b"".join(sorted(hashes))).digest()
@@ -241,13 +295,13 @@ def _modules_of(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name
-            yield from (origin for _, origin in _names_of_the_face() if alias.name == PACKAGE)
+            yield from (origin for _, origin in _names_of_the_face() if alias.name == DISTRIBUTION)
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
         yield module
         for alias in node.names:
             yield f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
-            if module == PACKAGE:
+            if module == DISTRIBUTION:
                 yield from (origin for name, origin in _names_of_the_face() if alias.name in (name, "*"))
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import read_lines
-from roambus.bridge.movement_files import Extent
+from roambus.bridge.movement_files import Extent, time_s
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.python_protocol.settings import read_number
+from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime, from_seconds
 
 _COLUMNS = ("start", "end", "a", "b")
@@ -28,8 +28,6 @@ _CONNECTION = "CONN"
 _OF_MESSAGES = ("C", "S", "DE", "A", "DR", "R")
 """The ONE's actions that concern messages."""
 _FORMS = "give CONN events of the ONE (10.5 CONN 3 7 up), or CSV whose heading has the columns start, end, a and b"
-_LATEST_S = 9e9
-"""The longest run there can be."""
 
 Pair = tuple[NodeId, NodeId]
 
@@ -114,7 +112,7 @@ class _Csv:
         if len(cells) <= max(self._places):
             raise ValueError(f"{line:.40} has no column for each of {', '.join(_COLUMNS)}")
         start, end, a, b = (cells[place] for place in self._places)
-        begins, ends = _time(start), _time(end)
+        begins, ends = from_seconds(time_s(start)), from_seconds(time_s(end))
         if ends <= begins:
             raise ValueError(f"a contact that begins at {start} s cannot end at {end} s")
         one, other = sorted(_read_pair(self._extent, a, b))
@@ -142,7 +140,7 @@ class _Events:
         words = line.split()
         if len(words) < 2 or (words[1] != _CONNECTION and words[1] not in _OF_MESSAGES):
             raise ValueError(f"{line:.40} is neither an event of the ONE nor a heading of CSV: {_FORMS}")
-        at = _time(words[0])
+        at = from_seconds(time_s(words[0]))
         if words[1] != _CONNECTION:
             return
         if len(words) < 5 or words[4] not in _UP:
@@ -169,13 +167,6 @@ class _Events:
     def contacts(self) -> Iterator[Contact]:
         """Return all contacts; those still up last to the end."""
         for pair, begun in self._begun.items():
-            self._add(pair, begun, from_seconds(_LATEST_S))
+            self._add(pair, begun, from_seconds(LATEST_S))
         self._begun.clear()
         return iter(self._contacts)
-
-
-def _time(text: str) -> SimTime:
-    seconds = read_number(text.strip())
-    if not 0 <= seconds <= _LATEST_S:
-        raise ValueError(f"{text.strip():.20} s is not a time of a run")
-    return from_seconds(seconds)

@@ -20,6 +20,7 @@ from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.files import read_lines
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.trace.schema import LATEST_S
+from roambus.python_protocol.settings import read_number
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 SLOWEST_MPS = 1e-6
@@ -52,7 +53,7 @@ def read_movement(path: Path, extent: Extent) -> Ways:
         )
     params = params_file(path) if isinstance(reader, BonnMotion) else None
     with mistakes_at(path):
-        ways = reader.ways(has_params=params is not None)
+        ways = reader.ways()
         _check_begin(ways, extent.time_limit / SECOND)
     if params is not None:
         check_params(params, extent, len(ways))
@@ -89,26 +90,15 @@ class Extent:
 
     def coordinate(self, axis: str, text: str) -> float:
         """Read metres; raise ValueError outside the flat field."""
-        value, limit = number(text), (*self.field_m, 0.0)["xyz".index(axis)]
+        value, limit = read_number(text), (*self.field_m, 0.0)["xyz".index(axis)]
         if not 0 <= value <= limit:
             raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
         return value
 
 
-def number(text: str) -> float:
-    """Read a number; unlike float raise ValueError for nan, inf and 1_000."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
-        raise ValueError(f"{text[:20]!r} is not a number")
-    return value
-
-
 def time_s(text: str) -> float:
     """Read seconds; raise ValueError for no time of a run."""
-    value = number(text)
+    value = read_number(text)
     if not 0 <= value <= LATEST_S:
         raise ValueError(f"{text[:20]} is not a time from 0 to {LATEST_S:g} s")
     return value
@@ -121,47 +111,18 @@ class BonnMotion:
         self._extent = extent
         self._ways: list[tuple[WayPoint, ...]] = []
         self._last = 0
-        self._is_three_dimensional = True
-        """Whether all lines so far fit three coordinates."""
 
     def take(self, position: int, line: str) -> None:
         """Take the line at that position; raise ValueError."""
         if self._last and position > self._last + 1:
             raise ValueError("an empty line comes before it, but each line is a node's")
         self._last = position
-        words = line.split()
         self._extent.node(str(len(self._ways)))
-        self._is_three_dimensional &= self._could_have_three(words)
-        try:
-            self._ways.append(tuple(self._way(words)))
-        except ValueError as error:
-            hint = (
-                "; with three coordinates it could be read, but a field is flat"
-                if self._could_have_three(words)
-                else ""
-            )
-            raise ValueError(f"{error}{hint}") from None
+        self._ways.append(tuple(self._way(line.split())))
 
-    def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:
-        """Return each node's way; raise ValueError if possibly 3D and without `.params`."""
-        if self._is_three_dimensional and not has_params:
-            raise ValueError(
-                "each line could be t x y z t x y z ..., and movement has two coordinates here: leave z out, "
-                "or put the trace's .params beside it"
-            )
+    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
+        """Return each node's way."""
         return dict(enumerate(self._ways))
-
-    def _could_have_three(self, words: list[str]) -> bool:
-        """Return whether the words fit 3D way-points in the field, times ascending."""
-        if len(words) % 4 or len(words) < 8:
-            return False
-        try:
-            times, xs, ys, zs = ([number(word) for word in words[place::4]] for place in range(4))
-        except ValueError:
-            return False
-        width, depth = self._extent.field_m
-        in_field = min(xs) >= 0 and max(xs) <= width and min(ys) >= 0 and max(ys) <= depth and min(zs) >= 0
-        return in_field and all(before < after for before, after in pairwise(times))
 
     def _way(self, words: list[str]) -> Iterator[WayPoint]:
         if len(words) % 3:
@@ -213,14 +174,14 @@ def _check(name: str, value: str, extent: Extent, lines: int) -> None:
     """Refuse a field larger than the scenario's, which nodes could leave."""
     match name:
         case "nn":
-            if number(value) != lines:
+            if read_number(value) != lines:
                 raise ValueError(f"there should be {value[:20]} nodes, but the trace has {lines} lines: one is cut off")
         case "x" | "y":
-            metres, most = number(value), extent.field_m["xy".index(name)]
+            metres, most = read_number(value), extent.field_m["xy".index(name)]
             if metres > most:
                 raise ValueError(f"its field has {metres:g} m, more than the {most:g} m of SN.field_{name}")
         case "duration":
-            seconds, least = number(value), extent.time_limit / SECOND
+            seconds, least = read_number(value), extent.time_limit / SECOND
             if seconds < least:
                 raise ValueError(f"it ends at {seconds:g} s, before the run at {least:g} s (sim-time-limit)")
         case "J" if value != "2D":
@@ -256,7 +217,7 @@ class SetDest:
         elif line and _GOD not in line:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
-    def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:  # noqa: ARG002  # BonnMotion's
+    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
         """Return each node's way; raise ValueError without a start."""
         for node in {**self._starts, **self._orders}:
             if not {"X", "Y"} <= self._starts.get(node, {}).keys():
@@ -278,7 +239,7 @@ class SetDest:
 
 def speed_mps(text: str) -> float:
     """Read a speed; raise ValueError if negative or below SLOWEST_MPS."""
-    speed = number(text)
+    speed = read_number(text)
     if speed != 0 and speed < SLOWEST_MPS:
         raise ValueError(f"{text[:20]} is not a speed: 0, or from {SLOWEST_MPS:g} m/s up")
     return speed

@@ -1,16 +1,23 @@
-"""A process of roambus: the signals that end it, its temporary folders, and its working folder.
+"""Processes of roambus: the signals that end them, child processes, temporary folders, and the working folder.
 
-SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`), stays whole
-(`interrupts_postponed`), or ends in order (`interrupts_noticed`). Temporary folders are locked; the next command
+SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`) or stays whole
+(`interrupts_postponed`). Temporary folders are locked; the next command
 removes those of killed processes, whose locks are free. Matplotlib and Numba, which read settings from the working
 folder, possibly a stranger's, are imported from elsewhere.
+
+A crash of a child process ends one run and not the sweep. The outcome comes pickled through a pipe. The kernel ends the
+child with its parent. Signals stay blocked in a child until it has its handlers: an earlier one would end it without a
+message.
 """
 
 from __future__ import annotations
 
+import ctypes
 import dis
 import fcntl
+import io
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -19,11 +26,16 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import Any, TypeVar
+
+from roambus.bridge.errors import AgentError, RoambusError
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 """Signals of termination and a lost terminal."""
@@ -95,17 +107,6 @@ def interrupts_postponed() -> Iterator[None]:
         yield
     if received:
         raise KeyboardInterrupt
-
-
-@contextmanager
-def interrupts_noticed() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came, to end in order.
-
-    Works in the main thread only.
-    """
-    received: list[int] = []
-    with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
-        yield lambda: bool(received)
 
 
 def is_raised(error: BaseException) -> bool:
@@ -210,3 +211,141 @@ def import_elsewhere(name: str) -> ModuleType:
 def cores() -> int:
     """Return this process's usable cores, or else the machine's."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# Child processes
+
+
+T = TypeVar("T")
+_DIE_WITH_PARENT = 1
+"""The option PR_SET_PDEATHSIG of `prctl`."""
+
+
+class EndedError(RoambusError):
+    """A run's child process ended without an outcome."""
+
+    exit_code = AgentError.exit_code
+
+    def __init__(self, status: int, who: str = "the agent") -> None:
+        """`status` is the exit code, or the negative signal number."""
+        super().__init__(status, who)  # exceptions pickle these arguments
+        self.status = status
+
+    def __str__(self) -> str:
+        _, who = self.args
+        return f"{who} ended the process of its run, {self.how}"
+
+    @property
+    def how(self) -> str:
+        """Name its signal or exit code."""
+        number = -self.status
+        name = number if number not in set(signal.Signals) else signal.Signals(number).name
+        return f"by the signal {name}" if number > 0 else f"with exit code {self.status}"
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether something outside may have killed it, such as for lack of memory."""
+        return self.status == -signal.SIGKILL
+
+
+def run_in_child(make: Callable[[], T]) -> T:
+    """Return `make()` from a child process; raises its errors, and EndedError.
+
+    Unpickling is safe because only our own child writes.
+    """
+    reading, writing = os.pipe()
+    child, data = 0, b""
+    try:
+        with interrupts_postponed():  # an interruption between fork and assignment would lose the child's number
+            child = fork()
+            if child == 0:
+                os.close(reading)
+                _serve(make, writing)
+            os.close(writing)
+        data = _read(reading)
+    except KeyboardInterrupt as interruption:
+        if child:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+            data = _read(reading)
+        outcome = _outcome(data)
+        raise outcome if isinstance(outcome, KeyboardInterrupt) else interruption from None
+    finally:
+        os.close(reading)
+        status = os.waitpid(child, 0)[1] if child else 0
+    if not data:
+        raise EndedError(os.waitstatus_to_exitcode(status))
+    outcome = _outcome(data)
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome  # type: ignore[no-any-return]  # it is what `make` has returned
+
+
+def start_child(serve: Callable[[], object]) -> int:
+    """Start a child process that calls `serve`; return its number to wait for."""
+    child = fork()
+    if child == 0:
+        _serve(serve, os.open(os.devnull, os.O_WRONLY))
+    return child
+
+
+def fork() -> int:
+    """Fork, with interrupting signals blocked in the child until it unblocks them."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()  # else both processes would write what is buffered
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING)
+    child = -1
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the libraries' do nothing in a child
+            child = os.fork()
+    finally:
+        if child != 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    return child
+
+
+def _read(reading: int) -> bytes:
+    with io.FileIO(reading, closefd=False) as file:
+        return file.readall() or b""
+
+
+def _outcome(data: bytes) -> Any:
+    return pickle.loads(data) if data else None  # noqa: S301  # from our own child
+
+
+def _serve(make: Callable[[], Any], writing: int) -> None:
+    """Write the outcome and exit; never returns.
+
+    SystemExit would run the parent's `finally` blocks and exit handlers, too.
+    """
+    try:
+        _die_with_parent()
+        data = _pickled_outcome(make)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        with io.FileIO(writing, "w") as file:
+            file.write(data)
+    finally:
+        os._exit(EndedError.exit_code)
+
+
+def _pickled_outcome(make: Callable[[], Any]) -> bytes:
+    try:
+        with termination_interrupts():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
+            return pickle.dumps(make())
+    except BaseException as error:
+        if not isinstance(error, RoambusError | OSError | KeyboardInterrupt):
+            error.add_note(f"in the process of the run:\n{''.join(traceback.format_exception(error))}")
+        return pickle.dumps(error)
+
+
+def _die_with_parent() -> None:
+    """Leave terminal signals to the parent, which passes them on, and die with it."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError, AttributeError):  # only Linux has prctl
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)

@@ -36,8 +36,6 @@ class Measurements:
     runs: pd.DataFrame
     points: pd.DataFrame
     sweep: dict[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    """The study's tables: agent, axes, seed, then numbers; a row an observation."""
     metrics: tuple[Metric, ...] = METRICS
     """All measurable metrics: those of every sweep, then the study's."""
 
@@ -123,12 +121,11 @@ def rows_at(table: pd.DataFrame, place: Mapping[str, str]) -> pd.DataFrame:
 
 
 def read_measurements(results: Path, extra: Extra = NOTHING) -> Measurements:
-    """Read the tables of `roambus aggregate` with `extra`'s; raises UserError."""
+    """Read the tables of `roambus aggregate`, with `extra`'s metrics; raises UserError."""
     (runs, further), (points, _) = (_read_table(results, name) for name in (RUNS, POINTS))
-    tables = {table.name: _read_table(results, table.name)[0] for table in extra.tables}
     known = {metric.column: metric for metric in (*further, *METRICS, *extra.metrics)}
     names = dict.fromkeys([*(metric.column for metric in (*METRICS, *extra.metrics)), *known])
-    return Measurements(runs, points, read_asked(results), tables, tuple(known[name] for name in names))
+    return Measurements(runs, points, read_asked(results), tuple(known[name] for name in names))
 
 
 def metrics_in_tables(results: Path) -> tuple[Metric, ...]:
@@ -155,14 +152,14 @@ def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, .
 
 
 _COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, *MEASURED)}
-"""Required columns of a sweep's tables; a study's have at least agent and seed."""
+"""Required columns of a sweep's tables."""
 
 
 def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """The table with the required columns and kinds; raises ValueError."""
-    if name in _COLUMNS and table.empty:
+    if table.empty:
         raise ValueError("it has no rows")
-    for column in _COLUMNS.get(name, (AGENT, SEED)):
+    for column in _COLUMNS[name]:
         if column not in table.columns:
             raise ValueError(f"it has no column {column}")
         is_number, may_lack = column in (SEED, *MEASURED), column in (LOW, HIGH, HALF_WIDTH)

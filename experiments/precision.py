@@ -227,9 +227,7 @@ def _parts(claim: ClaimTest, measured: Measurements) -> list[Part]:
 
 
 def _with_runs(measured: Measurements, chosen: pd.Series[bool]) -> Measurements:
-    runs, place = measured.runs[chosen], [AGENT, *measured.axes, SEED]
-    tables = {name: table.merge(runs[place], on=place) for name, table in measured.tables.items()}
-    return replace(measured, runs=runs, tables=tables)
+    return replace(measured, runs=measured.runs[chosen])
 
 
 def _runs_by_point(sweep: Sweep, measured: Measurements) -> dict[str, pd.DataFrame]:

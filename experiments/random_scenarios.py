@@ -1,7 +1,7 @@
 """Random parts of scenarios, drawn from the seed before the run: the same for every agent.
 
-Templates call these functions for way-points, trees with migrating brokers or clients, and interests. Each generator is
-seeded with its name, the seed and its sizes, so no draw depends on another.
+Templates call these functions for way-points and interests. Each generator is seeded with its name, the seed and its
+sizes, so no draw depends on another.
 
 Nodes start in the steady state of random waypoint movement (Navidi and Camp, 2004; Le Boudec and Vojnovic, 2005). A
 node rests with the share of pauses in its time, uniform in field and pause. Otherwise it is uniform on a way between
@@ -12,19 +12,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import NodeId
 
 Parents = dict[NodeId, NodeId]
 Place = tuple[float, float]
-
-BROKERS, CLIENTS = "brokers", "clients"
-_FEWEST = 3
-"""The fewest brokers in a tree with migration: two have one tree only."""
 
 _MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
 """The mean distance of two uniform places in a unit square (Ghosh, 1951): 0.5214."""
@@ -84,37 +78,6 @@ def random_tree(brokers: int, random: Random) -> Parents:
         if at:
             parents.setdefault(at, before)
     return parents
-
-
-def migrating_tree(seed: int, moving: str, brokers: int, migrations: int, start: int) -> str:
-    """Return a value of `SN.tree`: brokers 0 to `brokers` - 1, and a migration each second from `start` s on.
-
-    `moving` "brokers" moves a broker with its subtree; "clients" moves client `brokers` + i, first at broker i. All
-    such changes are equally likely. Raises ValueError.
-    """
-    kinds = {BROKERS: range(1, brokers), CLIENTS: range(brokers, 2 * brokers)}
-    if moving not in kinds:
-        raise ValueError(unknown("moving", moving, kinds))
-    if brokers < _FEWEST:
-        raise ValueError(f"brokers {brokers}: there must be at least {_FEWEST} for one to migrate")
-    random = Random(f"migrating tree/{seed}/{moving}/{brokers}")
-    parents = random_tree(brokers, random)
-    if moving == CLIENTS:
-        parents |= {brokers + broker: broker for broker in range(brokers)}
-    plan = [" ".join(f"{node}:{parent}" for node, parent in sorted(parents.items()))]
-    plan += [f"{start + number}s {_migrate(parents, kinds[moving], brokers, random)}" for number in range(migrations)]
-    return ", ".join(plan)
-
-
-def _migrate(parents: Parents, nodes: Sequence[NodeId], brokers: int, random: Random) -> str:
-    while True:
-        node, parent = random.choice(nodes), random.randrange(brokers)
-        way_up = [parent]
-        while way_up[-1] in parents:
-            way_up.append(parents[way_up[-1]])
-        if parent != parents[node] and node not in way_up:  # below itself a broker would be cut off from the root
-            parents[node] = parent
-            return f"{node}:{parent}"
 
 
 def drawn_interests(  # noqa: PLR0913  # what a template says, by name
@@ -183,5 +146,5 @@ def areas(groups: str, nodes: int, side: float) -> list[Area]:
     return found
 
 
-TEMPLATE_FUNCTIONS = (steady_starts, migrating_tree, drawn_interests, areas)
+TEMPLATE_FUNCTIONS = (steady_starts, drawn_interests, areas)
 """The functions of every template."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from roambus.bridge.entry_points import AGENTS, STUDIES, find_module, named
+from roambus.bridge.code import AGENTS, STUDIES, find_module, named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 

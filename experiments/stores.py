@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Protocol
 
-from roambus.bridge.entry_points import STORES, named
+from roambus.bridge.code import STORES, named
 from roambus.bridge.errors import UserError
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://")

@@ -24,9 +24,8 @@ from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
-from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces
-from roambus.bridge.runs.run import execute_in_child
+from roambus.bridge.runs.run import Origin, RunPlan, execute_in_child, run_key
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about, read_footer
 from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
 

@@ -21,7 +21,7 @@ from roambus.python_protocol.events import Crashed, Publish, Recovered, Started,
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.octets import Padding, Reader, Writer
+from roambus.python_protocol.messages.octets import Reader, Writer
 from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import (
@@ -432,7 +432,7 @@ def _read_zeros(reader: Reader) -> int:
 class BeaconMessage(Message, tag=0x01, name="Beacon"):
     """Zeros: the encoded message is `size` bytes long, tag and length included."""
 
-    size: Annotated[int, By(_write_zeros, _read_zeros, shape=Padding())]
+    size: Annotated[int, By(_write_zeros, _read_zeros, shape={"kind": "padding"})]
 
 
 class Beacon(Agent):

@@ -18,20 +18,7 @@ from struct import Struct
 from typing import Any, ClassVar, Self
 
 from roambus.python_protocol.messages.fields import Names
-from roambus.python_protocol.messages.octets import (
-    TWO_BYTES,
-    DecodeError,
-    Enumerated,
-    Number,
-    Padding,
-    Reader,
-    Repeated,
-    Shape,
-    Tagged,
-    Text,
-    Writer,
-    fields,
-)
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Shape, Writer, fields, number, repeated
 from roambus.python_protocol.vocabulary import NodeId
 
 Value = int | float | str
@@ -72,7 +59,8 @@ _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexist
 # What travels is told to other programs, such as dissectors, in the same place as it is written by hand: the class of
 # each value has a `shape` beside its `write` and `read`, and these three must be changed together.
 
-VALUE = Tagged(((_INTEGER, Number("q")), (_REAL, Number("d")), (_TEXT, Text())))
+TEXT: Shape = {"kind": "text"}
+VALUE: Shape = {"kind": "tagged", "cases": {_INTEGER: number("q"), _REAL: number("d"), _TEXT: TEXT}}
 """The shape of a value."""
 
 
@@ -82,7 +70,7 @@ class NotificationId:
 
     publisher: NodeId
     sequence: int
-    shape: ClassVar[Shape] = fields(publisher=TWO_BYTES, sequence=Number("I"))
+    shape: ClassVar[Shape] = fields(publisher=number("H"), sequence=number("I"))
 
     def __str__(self) -> str:
         return f"{self.publisher}.{self.sequence}"
@@ -114,7 +102,7 @@ class Notification:
     _bytes: bytes | None = field(default=None, init=False, repr=False, compare=False)
     """Its bytes, cached after the first use."""
     shape: ClassVar[Shape] = fields(
-        id=NotificationId.shape, attribute=Repeated(fields(name=Text(), value=VALUE)), payload=Padding()
+        id=NotificationId.shape, attribute=repeated(fields(name=TEXT, value=VALUE)), payload={"kind": "padding"}
     )
 
     def __reduce__(self) -> tuple[type[Notification], tuple[object, ...]]:
@@ -188,8 +176,12 @@ class Filter:
 
     constraints: tuple[Constraint, ...] = ()
     shape: ClassVar[Shape] = fields(
-        constraint=Repeated(
-            fields(attribute=Text(), operator=Enumerated(tuple(one.value for one in Operator)), operand=VALUE)
+        constraint=repeated(
+            fields(
+                attribute=TEXT,
+                operator={"kind": "enumerated", "names": [one.value for one in Operator]},
+                operand=VALUE,
+            )
         )
     )
 

@@ -85,7 +85,6 @@ if TYPE_CHECKING:
     from roambus.dataframes import Results, results
     from roambus.notebook import FinishedRun, run, sweep
     from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
-    from roambus.spark.metrics.extra import Table, table
     from roambus.spark.metrics.run import Run, once
 
     __version__: str
@@ -155,7 +154,6 @@ __all__ = [
     "Started",
     "Stopped",
     "Subscribe",
-    "Table",
     "TimerFired",
     "TimerKey",
     "Unsubscribe",
@@ -174,7 +172,6 @@ __all__ = [
     "results",
     "run",
     "sweep",
-    "table",
     "to_seconds",
 ]
 
@@ -185,7 +182,6 @@ _LATER = {
     **dict.fromkeys(("Results", "results"), "roambus.dataframes"),
     **dict.fromkeys(("FinishedRun", "run", "sweep"), "roambus.notebook"),
     **dict.fromkeys(("Kind", "Metric", "Scale", "metric"), "roambus.spark.metrics.catalogue"),
-    **dict.fromkeys(("Table", "table"), "roambus.spark.metrics.extra"),
     **dict.fromkeys(("Run", "once"), "roambus.spark.metrics.run"),
 }
 """The modules of the names that are imported on first use."""

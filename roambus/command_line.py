@@ -18,7 +18,7 @@ from importlib.metadata import EntryPoint
 
 import click
 
-from roambus.bridge.entry_points import COMMANDS, named
+from roambus.bridge.code import COMMANDS, named
 from roambus.bridge.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.process import remove_abandoned, termination_interrupts
 from roambus.experiments.console.output import Telling, with_options

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.trace.parquet import read_trace
@@ -30,7 +30,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import plain
 
 AnyAgent = str | PathLike[str] | type[Agent]
-"""A name, also with parameters ("aodv profile=rfc"); module:Class; a file's path; or a class."""
+"""A name; module:Class; a file's path; or a class."""
 Settings = Mapping[str, Values]
 
 
@@ -124,14 +124,18 @@ def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Ma
 
 def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> Choice:
     """Return command options: a setting with a dot is a parameter's."""
-    words = None if agents is None else [_words(agent, out) for agent in agents]
+    names = None if agents is None else [_name(agent, out) for agent in agents]
     texts = {name: f"{name}={','.join(map(plain, listed(values)))}" for name, values in (settings or {}).items()}
     variables = [text for name, text in texts.items() if "." not in name]
-    return Choice(variables, words, seeds, [text for name, text in texts.items() if "." in name])
+    return Choice(variables, names, seeds, [text for name, text in texts.items() if "." in name])
 
 
-def _words(agent: AnyAgent, out: Path) -> list[str]:
-    """Return the agent and its parameters as words."""
+def _name(agent: AnyAgent, out: Path) -> str:
+    """Return the agent as --agents takes it; raise UserError for a parameter behind its name."""
     if isinstance(agent, type):
-        return [reference_of(agent, out / AGENTS_FOLDER)]
-    return agent.split() if isinstance(agent, str) else [os.fspath(agent)]
+        return reference_of(agent, out / AGENTS_FOLDER)
+    name, *parameters = agent.split(maxsplit=1) if isinstance(agent, str) else [os.fspath(agent)]
+    if parameters:
+        setting, _, value = parameters[0].partition("=")
+        raise UserError(f'{agent}: write {name!r}, and settings={{"{name}.{setting}": {value!r}}}')
+    return name

@@ -20,12 +20,13 @@ import pytest
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.aodv.messages import Unreachable
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
-from roambus.python_protocol.brokers.broker import BrokerParameters, Entry, Pub
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import Writer
 from roambus.python_protocol.mft.messages import Known, Timestamp
+from roambus.python_protocol.papers.parts import Entry
 from roambus.python_protocol.papers.phoenix.broker import Stamp
 from roambus.python_protocol.papers.skip_ring.labels import Reference
 from roambus.python_protocol.papers.skip_ring.messages import Check, Summary

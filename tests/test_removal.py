@@ -6,6 +6,7 @@ The tests of an extension lie in its folder of the tests, or name one of its mod
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge.process import cores
 from tests.support.places import ROOT
 
 EXTENSIONS = {
@@ -35,8 +37,10 @@ EXTENSIONS = {
     ],
 }
 """The folders of each extension; those of papers share brokers and a folder."""
+USERS = ("tests", "benchmarks")
+"""The folders whose modules use extensions, as a user would."""
 LEFT_OUT = (".git", ".venv", "__pycache__", "results", "build", ".mypy_cache", ".ruff_cache", ".pytest_cache")
-UNIT_TESTS = ("bridge/host", "experiments/templates", "test_arrows.py", "roambus/test_face.py")
+UNIT_TESTS = ("bridge", "experiments", "python_protocol", "spark", "roambus/test_face.py", "test_arrows.py")
 COMMANDS = (
     ["list"],
     ["--help"],
@@ -62,19 +66,31 @@ def test_the_core_works_without(extension: str, tmp_path: Path) -> None:
         listed += done.stdout if words == ["list"] else ""
     assert not [line for line in listed.splitlines() if "Its source has no summary" in line]
     tests = [str(path) for name in UNIT_TESTS if (path := tree / "tests" / name).exists()]
-    done = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, folder=tree)
+    done = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(cores()), *tests, folder=tree)
     assert done.returncode == 0, done.stdout
 
 
 def remove(tree: Path, folders: list[str]) -> None:
-    """Delete the folders, and the tests that lie in theirs or import their modules."""
-    names = tuple(f"roambus.{folder.removeprefix('roambus/').replace('/', '.')}" for folder in folders)
+    """Delete the folders, and what names their modules: tests, benchmarks, and again what imports these."""
     for folder in folders:
         shutil.rmtree(tree / folder)
         shutil.rmtree(tree / "tests" / folder, ignore_errors=True)
-    for file in (tree / "tests").rglob("*.py"):
-        if file.name != Path(__file__).name and any(name in file.read_text(encoding="utf-8") for name in names):
+    names = {f"roambus.{folder.removeprefix('roambus/').replace('/', '.')}" for folder in folders}
+    texts = {file: file.read_text(encoding="utf-8") for part in USERS for file in (tree / part).rglob("*.py")}
+    del texts[tree / "tests" / Path(__file__).name]
+    while names:
+        named = re.compile("|".join(map(imported, names)))
+        gone = [file for file, text in texts.items() if named.search(text)]
+        names = {".".join(file.relative_to(tree).with_suffix("").parts) for file in gone}
+        for file in gone:
             file.unlink()
+            del texts[file]
+
+
+def imported(name: str) -> str:
+    """A pattern of a module's name, whole or as `from PACKAGE import MODULE`."""
+    package, _, module = name.rpartition(".")
+    return rf"\b{re.escape(name)}\b|from {re.escape(package)} import [^\n]*\b{module}\b"
 
 
 def python(tree: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ from roambus.bridge import recordings
 from roambus.bridge.files import MOST_BYTES
 from roambus.bridge.limits import LIMITS, Limit
 from roambus.bridge.runs import layout
-from roambus.bridge.scenario import network, nodes
+from roambus.bridge.scenario import definition, nodes
 from roambus.bridge.scenario.plans import MOST_NAMED
 from roambus.bridge.trace.parquet import SPARE_TEXT_BYTES, TEXT_BYTES
 from roambus.bridge.trace.schema import LATEST_S
@@ -53,10 +53,10 @@ def bounds() -> str:
         "nodes that ranges name in one plan of an ini, such as `0..9`": f"{MOST_NAMED:,}",
         "what the page of `roambus play` asks": f"{MAX_QUESTION_BYTES // 1024} KiB",
         "the time of a row of a trace, and of a way-point": f"{LATEST_S:,.0f} s",
-        "the number of nodes, whatever is set": f"{network.MOST_NODES:,}",
-        "a side of the field": f"{network._SIDE.at_most:,.0f} m",
+        "the number of nodes, whatever is set": f"{definition.MOST_NODES:,}",
+        "a side of the field": f"{definition._SIDE.at_most:,.0f} m",
         "the speed of a node": f"{nodes._SPEEDS.at_most:,.0f} m/s",
-        "the seed of a run": f"{network.MOST_SEED:,}",
+        "the seed of a run": f"{definition.MOST_SEED:,}",
         "the name of an agent, axis or value in a sweep": f"{LONGEST_NAME} bytes",
     }
     return "\n".join(["| What | At most |", "|---|---|", *(f"| {what} | {most} |" for what, most in found.items())])

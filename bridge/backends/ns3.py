@@ -24,7 +24,7 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
-from roambus.bridge.scenario.mac import PROTOCOL, AnyMac
+from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings
 from roambus.python_protocol.agent import Agent
@@ -52,7 +52,13 @@ WITHOUT_COUNTERPART = (
     "random_tx_offset",
     "sends_all",
 )
-"""Fields of `MacSettings` that ns-3's MACs lack: they must keep their defaults."""
+"""Fields of TunableMAC, without counterpart in ns-3's MACs, that must keep their defaults."""
+
+FIXED = ("max_packet_bytes", "ack_wait_symbols")
+"""Those of IEEE 802.15.4: ns-3 computes them."""
+
+HEADER_BYTES = 11
+"""The header and FCS of ns-3's 802.15.4."""
 
 _BATTERY = "initial_energy_j"
 
@@ -99,7 +105,7 @@ def build_adapter() -> Path:
 
 def check(scenario: Scenario) -> None:
     """Raise UserError for a key without an ns-3 counterpart."""
-    _check_mac(scenario.mac)
+    _check_mac(scenario)
     check_radio_alone(scenario, "ns-3")
     if scenario.measured is not None:
         raise UserError(f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio")
@@ -119,12 +125,16 @@ def check(scenario: Scenario) -> None:
         raise UserError(f"{RADIO}mode: 802.15.4 at 2.4 GHz has 250 kbit/s: take such a mode, or SN.ns3.stack = wifi")
 
 
-def _check_mac(mac: AnyMac) -> None:
+def _check_mac(scenario: Scenario) -> None:
     """Raise UserError for a MAC or MAC key that ns-3 lacks."""
-    if not isinstance(mac, MacSettings):
-        raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3 brings its own MAC: leave it at {MacSettings.PROTOCOL}")
-    for field in WITHOUT_COUNTERPART:
-        declared = settings_of(MacSettings)[field]
+    mac = scenario.mac
+    is_ieee = isinstance(mac, Ieee802154Settings)
+    if not isinstance(mac, MacSettings) and not (is_ieee and scenario.ns3.stack == "lr-wpan"):
+        raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3's {scenario.ns3.stack} has a MAC of its own")
+    if is_ieee and mac.network_overhead_bytes + mac.packet_overhead_bytes < HEADER_BYTES:
+        raise UserError(f"{mac.PROTOCOL}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many")
+    for field in FIXED if is_ieee else WITHOUT_COUNTERPART:
+        declared = settings_of(type(mac))[field]
         if getattr(mac, field) != declared.read(declared.default or ""):
             raise UserError(f"{declared.name}: ns-3's MACs have nothing like it: leave it at {declared.default}")
 
@@ -135,7 +145,7 @@ def settings_text(scenario: Scenario) -> str:
 
 
 def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
-    channel, radio = scenario.channel, scenario.radio
+    channel, radio, mac = scenario.channel, scenario.radio, scenario.mac
     yield "stack", scenario.ns3.stack
     yield "seed", scenario.seed
     yield "time_limit_ns", scenario.time_limit
@@ -149,7 +159,11 @@ def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
     yield "cell_y_m", 0 if channel.only_static_nodes else channel.y_cell_m
     yield "noise_floor_dbm", radio.noise_floor_dbm
     yield "sensitivity_dbm", radio.sensitivity_dbm
-    yield "queue", scenario.mac.buffer_size
+    yield "queue", mac.buffer_size
+    if isinstance(mac, Ieee802154Settings):
+        padding = mac.network_overhead_bytes + mac.packet_overhead_bytes - HEADER_BYTES
+        exponents = f"{mac.min_be} {mac.max_be} {mac.max_csma_backoffs} {mac.max_frame_retries}"
+        yield "csma", f"{exponents} {radio.cca_threshold_dbm} {padding}"
     boots, rates = boots_and_clocks(scenario, seeds_of(scenario.seed))
     for settings, boot, rate in zip(scenario.nodes, boots, rates.tolist(), strict=True):
         yield "node", f"{boot} {rate!r} {settings.tx_power_dbm!r}"

@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
-from roambus.bridge.entry_points import BACKENDS, named
+from roambus.bridge.code import BACKENDS, named
 from roambus.bridge.errors import UserError
 
 if TYPE_CHECKING:  # the interface leads to scenarios and their libraries, which the command line does not wait for

@@ -2,23 +2,27 @@
 
 An error is located at the traceback's last line of the agent's, not the machinery's or the standard library's; for a
 user's agent never at ours. An error in carrying out actions is located where a generator handler has stopped, or at the
-handler as a whole.
+handler as a whole. An agent draws from `self.random`: draws from the generators that all code shares are an error,
+because they make results unrepeatable.
 """
 
 from __future__ import annotations
 
 import inspect
+import random
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
 from roambus.bridge.code import PARTS, is_own_file
-from roambus.bridge.errors import AgentError, UserError
-from roambus.bridge.host.codec import CodecCheck, CodecError
+from roambus.bridge.errors import AgentError, SideEffectError, UserError
+from roambus.bridge.host.codec import CodecError
 from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.actions import Action
@@ -96,26 +100,6 @@ def wrap(agent: Agent, wrappers: Iterable[Wrapper]) -> Handle:
     for wrapper in wrappers:
         handle = wrapper(agent, handle)
     return handle
-
-
-def check_receipts(codec: CodecCheck) -> Wrapper:
-    """Compare messages with their bytes after handling: no receiver may change one."""
-
-    def wrapper(_: Agent, handle: Handle) -> Handle:
-        def handle_and_compare(event: Event, now: SimTime) -> Iterable[Action]:
-            if not isinstance(event, Received):
-                return handle(event, now)
-            message = event.message
-            data = message.encode()
-            actions = handle(event, now)
-            if not isinstance(actions, list | tuple):
-                actions = list(actions)  # an agent that yields its actions handles nothing until they are read
-            codec.look(message, data)
-            return actions
-
-        return handle_and_compare
-
-    return wrapper
 
 
 # Who is to blame
@@ -206,3 +190,31 @@ def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:
         yield timers.get(type(event.key)) or timers.get(event.key) or agent.handlers.get(TimerFired)
     else:
         yield agent.handlers.get(type(event))
+
+
+# Side effects
+
+
+@contextmanager
+def shared_generators_unused(agent: str) -> Iterator[None]:
+    """Raise SideEffectError, naming the agent, if the block used Python's or NumPy's generator."""
+    python, numpy = random.getstate(), _numpy_state()
+    yield
+    if random.getstate() != python:
+        _refuse(agent, "Python")
+    if numpy is not None and _numpy_state() != numpy:
+        _refuse(agent, "NumPy")
+
+
+def _refuse(agent: str, whose: str) -> None:
+    raise SideEffectError(
+        f"agent {agent} has drawn from {whose}'s shared generator, which makes runs unrepeatable: draw from self.random"
+    )
+
+
+def _numpy_state() -> Any:
+    """The generator's state; None if NumPy is not loaded, since loading is no draw."""
+    if "numpy.random" not in sys.modules:
+        return None
+    name, keys, *rest = sys.modules["numpy.random"].get_state()
+    return name, keys.tobytes(), rest  # arrays do not compare as one truth value

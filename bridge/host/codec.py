@@ -8,7 +8,6 @@ undeclared message, with wrong sizes on the air. So the first messages of each t
 from __future__ import annotations
 
 import inspect
-from collections import deque
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ EVERY = 512
 """Of later messages, one in so many is compared: it finds rare mistakes at almost no cost."""
 LONGEST = 200
 """Characters shown of a differing value."""
-KEPT = 64
-"""Compared messages that wait for a second comparison, when most have been received."""
 
 
 class CodecError(Exception):
@@ -41,7 +38,6 @@ class CodecCheck:
         """For each type, the number of the next message to compare."""
         self.uncompared: dict[type[Message], int] = {}
         """Messages of each type before the next comparison."""
-        self._kept: deque[tuple[Message, bytes]] = deque()
 
     def compared_size(self, message: Message) -> int:
         """The size of a message due for comparison; raises CodecError, ValueError.
@@ -53,9 +49,6 @@ class CodecCheck:
         following = number + 1 if number + 1 < FIRST else (number // self._every + 1) * self._every
         self._numbers[kind], self.uncompared[kind] = following, following - number - 1
         self.compare(message, data)
-        self._kept.append((message, data))
-        if len(self._kept) > KEPT:
-            self.look(*self._kept.popleft())
         return len(data)
 
     def compare(self, message: Message, data: bytes) -> None:
@@ -73,16 +66,6 @@ class CodecCheck:
                 f"it has {len(data)} bytes, but reading and writing them again gives {len(again)} others: "
                 f"read must consume exactly the bytes that write appends",
             )
-
-    def look_again(self) -> None:
-        """Raise CodecError if a waiting message has changed since it was sent."""
-        while self._kept:
-            self.look(*self._kept.popleft())
-
-    def look(self, message: Message, data: bytes) -> None:
-        """Raise CodecError if the message no longer equals its former bytes."""
-        if field := _difference(self._agent_class.messages.decode(data), message):
-            raise self._wrong(message, f"{field}: it was changed after it was sent, and so for all its receivers")
 
     def _decode(self, message: Message, data: bytes) -> Message:
         if type(message) not in self._agent_class.messages:

@@ -17,14 +17,13 @@ from typing import Any, NoReturn
 
 from roambus.bridge.backend import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.errors import AgentError
-from roambus.bridge.host.agents import Wrapper, check_receipts, describe_failure, make_agents, wrap
-from roambus.bridge.host.codec import CodecCheck, CodecError
+from roambus.bridge.host.agents import Wrapper, describe_failure, make_agents, wrap
+from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_queue import EventQueue, FaultInjector, TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.faults import check_faults
-from roambus.bridge.scenario.tree import rewirings
+from roambus.bridge.scenario.tree import check_faults, rewirings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
@@ -80,17 +79,15 @@ class Host:
     ) -> None:
         """Make the agents; raises UserError for unknown parameters.
 
-        With `check`, all messages are compared with their bytes, and no receiver may change one. The first of the
-        `wrappers` is innermost. `chance` makes a node's generator.
+        With `check`, all messages are compared with their bytes. The first of the `wrappers` is innermost; `chance`
+        makes a node's generator.
         """
         self._scenario = scenario
         self._backend = backend
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        around = (*wrappers, check_receipts(self._codec)) if check else wrappers
-        if agent_class.needs_position:
-            around = (Receivers(scenario).wrap, *around)
+        around = (Receivers(scenario).wrap, *wrappers) if agent_class.needs_position else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
@@ -136,10 +133,6 @@ class Host:
         while (step := advance(outgoing, wake_up)) is not None:
             outgoing.clear()
             wake_up = self._handle_step(step)
-        try:
-            self._codec.look_again()
-        except CodecError as error:
-            raise AgentError(f"at the end of the run: {error}", 0, hello.time_limit, "") from error
         return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:

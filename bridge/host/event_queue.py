@@ -17,9 +17,9 @@ from typing import NamedTuple, cast
 
 from roambus.bridge.backend import NodeInfo
 from roambus.bridge.scenario.definition import TOPIC, Command, Publication, Publications, Scenario
-from roambus.bridge.scenario.faults import OutagesByNode, outage_at, outages
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.scenario.tree import OutagesByNode, outage_at, outages
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.events import (

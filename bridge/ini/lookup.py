@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, product
+from itertools import chain, groupby, product
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol, TypeVar
@@ -21,14 +21,14 @@ from typing import Any, Protocol, TypeVar
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
-from roambus.bridge.scenario import ideal, mac, network, nodes, radio
-from roambus.bridge.scenario.network import NetworkSettings, RunSettings
+from roambus.bridge.scenario import definition, ideal, mac, nodes, radio
+from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import MANAGER
 from roambus.python_protocol.settings import ANY, Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId
 
 SHARED: dict[str, tuple[Setting, ...]] = {
-    "The run and its network": network.KEYS,
+    "The run and its network": definition.KEYS,
     "The wireless channel": radio.CHANNEL_KEYS,
     "Interference of a place": radio.INTERFERENCE_KEYS,
     "Measured links": ideal.MEASURED_KEYS,
@@ -76,6 +76,11 @@ STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NO
 
 MOST_MISTAKES = 20
 """The most mistakes shown at once."""
+
+SINGLE_MISTAKES = 2
+"""More unknown keys of one module share a line."""
+
+_UNKNOWN = "unknown key, or no node or module that it could concern"
 
 S = TypeVar("S")
 
@@ -179,14 +184,21 @@ class Lookup:
 
     @cached_property
     def nodes(self) -> range:
-        """The ids of all nodes."""
-        return range(self.value(_NODES))
+        """The ids of all nodes; of one where `check` refuses their number."""
+        return range(self._chosen(_NODES) or 1)
+
+    def _chosen(self, key: Setting, node: NodeId | None = None) -> Any:
+        """The value of a key; None where `check` refuses it."""
+        try:
+            return self.value(key, node)
+        except UserError:
+            return None
 
     def file(self, key: Setting, node: NodeId | None = None) -> Path:
         """The file that a key names."""
         name: str = self.value(key, node)
         path = self._elsewhere.get(name, self._folder / name)
-        self.refuse(not path.is_file(), key.name, f"there is no file {path}", node)
+        self.refuse(not path.is_file(), key.name, f"there is no file {path}: name one beside the ini", node)
         return path
 
     @contextmanager
@@ -207,19 +219,31 @@ class Lookup:
         if wrong:
             raise self.error(path, problem, node)
 
-    def check(self) -> None:
-        """Raise UserError for an unknown key, then for a wrong or unsupported value.
+    def check(self, mistakes: Sequence[str] = (), *parts: Callable[[], Any]) -> list[Any]:
+        """Return the values of `parts`; raise one UserError for all unknown keys and wrong or unsupported values.
 
-        Keys come first: a misspelt key leaves another unset.
+        `mistakes` are known already.
         """
+        return _all_or_raise(mistakes, chain(self._checks(), parts))[-len(parts) :]
+
+    def _checks(self) -> Iterator[Callable[[], Any]]:
+        """The check of each entry, and of each key's value."""
         known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
-        paths = [path for _, path in known]
-        checked = (entry for entry in self._ini.entries if self._declared is not None and not _is_ignored(entry.key))
-        _raise_all(partial(self._check_entry, entry, paths) for entry in checked)
-        _raise_all(partial(self._value, key, path) for key, path in known)
-        for path, declared in (self._declared or {}).items():
-            if declared.default is None and self._ini.find(path) is None:
-                raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
+        paths = [*(path for _, path in known), *self._possible()]
+        checked = [entry for entry in self._ini.entries if self._declared is not None and not _is_ignored(entry.key)]
+        unknown = [
+            entry for entry in checked if not (self._beyond_path(entry) or any(map(entry.pattern.matches, paths)))
+        ]
+        yield from (partial(self._check_beyond, entry) for entry in checked)
+        for _, group in groupby(sorted(unknown, key=_module), key=_module):
+            yield partial(self._refuse_unknown, list(group), paths)
+        yield from (partial(self._value, key, path) for key, path in known)
+        yield from (partial(self._check_set, *declared) for declared in (self._declared or {}).items())
+
+    def _check_set(self, path: str, declared: BeyondKey) -> None:
+        """Raise UserError for a key beyond that must be set and is not."""
+        if declared.default is None and self._ini.find(path) is None:
+            raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
 
     def check_files(self, unused: Sequence[str], backend: str) -> None:
         """Raise UserError for a file of an `unused` key, which this back-end does not read."""
@@ -227,35 +251,49 @@ class Lookup:
             is_ignored = key.name.startswith(tuple(unused)) and self.value(key)
             self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
 
-    def _check_entry(self, entry: Entry, known: Sequence[str]) -> None:
-        """Raise UserError for an entry with no known key, or a wrong value beyond."""
-        beyond = next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
+    def _check_beyond(self, entry: Entry) -> None:
+        """Raise UserError for a wrong value of a key beyond."""
+        beyond = self._beyond_path(entry)
         if beyond is not None and self._declared:
             with self.mistakes_of(beyond):
                 self._declared[beyond].check(entry.value)
-        elif not any(map(entry.pattern.matches, known)):
-            self._refuse_other_mac(entry)
-            names = [key.name for key in KEYS] if self.is_limited else map(_generic, (*known, *(self._declared or ())))
-            hint = _meant(_generic(entry.key), [*dict.fromkeys(names), *sorted(IGNORED_OPTIONS)])
-            raise self._ini.error(entry, f"unknown key, or no node or module that it could concern{hint}")
+
+    def _beyond_path(self, entry: Entry) -> str | None:
+        """The first path beyond that the entry matches."""
+        return next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
+
+    def _refuse_unknown(self, entries: Sequence[Entry], known: Sequence[str]) -> None:
+        """Raise UserError for unknown keys of one module: a line each, or one line for many."""
+        names = [key.name for key in KEYS] if self.is_limited else map(_generic, (*known, *(self._declared or ())))
+        likely = [*dict.fromkeys(names), *sorted(IGNORED_OPTIONS)]
+        _all_or_raise((), (partial(self._refuse_other_mac, entry) for entry in entries))
+        if len(entries) <= SINGLE_MISTAKES:
+            hints = (f"{_UNKNOWN}{_meant(_generic(entry.key), likely)}" for entry in entries)
+            raise UserError("\n".join(map(str, map(self._ini.error, entries, hints))))
+        keys = ", ".join(f"{entry.key.rpartition('.')[2]} (line {entry.line})" for entry in entries[1:])
+        raise self._ini.error(entries[0], f"{_UNKNOWN}; so are {keys}")
 
     def _refuse_other_mac(self, entry: Entry) -> None:
         """Raise UserError for a key of a MAC that the node lacks."""
         for node, (name, keys) in product(self.nodes, PER_MAC.items()):
-            own = self._mac(node)
-            if name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
+            own = self._chosen(mac.PROTOCOL, node)
+            if own and name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
                 raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
-
-    def _mac(self, node: NodeId) -> str:
-        """The name of a node's MAC."""
-        return str(self.value(mac.PROTOCOL, node))
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
         """Every known key of this ini, with its full path."""
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
-            chosen = PER_MANAGER[self.value(MANAGER, node)], PER_MAC.get(self._mac(node), radio.MAC_KEYS)
+            manager, own_mac = self._chosen(MANAGER, node), self._chosen(mac.PROTOCOL, node)
+            of_mac = PER_MAC.get(own_mac, radio.MAC_KEYS) if own_mac else ()
+            chosen = PER_MANAGER[manager] if manager else (), of_mac
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
+
+    def _possible(self) -> Iterator[str]:
+        """The paths of keys of which nobody can say whether a node has them: its MAC or manager is refused."""
+        for node, (choice, keys) in product(self.nodes, ((MANAGER, PER_MANAGER), (mac.PROTOCOL, PER_MAC))):
+            if self._chosen(choice, node) is None:
+                yield from (_at(key.name, node) for key in chain(*keys.values()))
 
     def has(self, key: Setting) -> bool:
         """Whether every node's module has the key."""
@@ -331,18 +369,20 @@ def _unlimited(key: Setting, text: str) -> Any:
         return key.read(key.default or "")
 
 
-def _raise_all(checks: Iterable[Callable[[], object]]) -> None:
-    """Make all checks; raise one UserError, a line for each different mistake."""
-    mistakes: dict[str, None] = {}
+def _all_or_raise(known: Sequence[str], checks: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Make all checks; raise one UserError, a line for each different mistake, the `known` ones included."""
+    mistakes = dict.fromkeys(known)
+    values = []
     for check in checks:
         try:
-            check()
+            values.append(check())
         except UserError as error:
             mistakes[str(error)] = None
     if mistakes:
         shown = list(mistakes)[:MOST_MISTAKES]
         more = [f"and {len(mistakes) - MOST_MISTAKES} mistakes more"] if len(mistakes) > MOST_MISTAKES else []
         raise UserError("\n".join([*shown, *more]))
+    return values
 
 
 def _is_ignored(key: str) -> bool:
@@ -355,6 +395,12 @@ def _is_ignored(key: str) -> bool:
 def _at(path: str, node: NodeId) -> str:
     """The path of the key at that node."""
     return path.replace(EVERY_NODE, f"node[{node}]")
+
+
+def _module(entry: Entry) -> str:
+    """The module of the entry's key; the key itself outside the network."""
+    key = _generic(entry.key)
+    return key.rpartition(".")[0] or key
 
 
 def _generic(path: str) -> str:

@@ -22,9 +22,8 @@ from roambus.bridge.keys import matched, path_of
 from roambus.bridge.limits import IDEAL_LINKS
 from roambus.bridge.movement_files import Extent, Ways, read_movement
 from roambus.bridge.recordings import choose, read_k7
-from roambus.bridge.scenario.faults import Absence, AbsenceError, check_sequence, with_absences
+from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.scenario.ideal import COMPLETE, CONTACTS_FILE, LINKS_FILE, IdealLinks, MeasuredLinks
-from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import (
     DRAWN,
     FAULTS,
@@ -43,7 +42,7 @@ from roambus.bridge.scenario.nodes import (
 )
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import TEMPORAL_FILE, ChannelSettings
-from roambus.bridge.scenario.tree import check_tree
+from roambus.bridge.scenario.tree import Absence, AbsenceError, check_sequence, check_tree, with_absences
 from roambus.bridge.temporal_model import TemporalModel, read_temporal_model
 from roambus.python_protocol.settings import Setting, settings_of
 from roambus.python_protocol.vocabulary import NodeId
@@ -71,12 +70,13 @@ class NodeReader:
         if isinstance(mobility, GivenWay):
             position: Place = mobility.points[0][1:]
         else:
-            position = self._places[node] if node in self._places else self._point(X, Y, node)
+            position = self.places[node] if node in self.places else self._point(X, Y, node)
         power = self._radio.tx_power_dbm(node)
         return self._keys.build(NodeSettings, node, position=position, mobility=mobility, tx_power_dbm=power)
 
     @cached_property
-    def _places(self) -> dict[NodeId, Place]:
+    def places(self) -> dict[NodeId, Place]:
+        """The places that SN.deployment gives."""
         with self._keys.mistakes_of(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 

@@ -28,6 +28,7 @@ from roambus.bridge.scenario.radio import (
     FRAME_OVERHEAD,
     LOSSES_FILE,
     MODE,
+    MODULATIONS,
     TX_POWER,
     ChannelSettings,
     GivenLosses,
@@ -36,9 +37,6 @@ from roambus.bridge.scenario.radio import (
 )
 from roambus.python_protocol.settings import Range, read_number, settings_of
 from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
-
-MODULATION = "PSK"
-"""The only modulation of the embedded radio."""
 
 
 class RadioReader:
@@ -56,6 +54,7 @@ class RadioReader:
         return self._keys.build(
             RadioSettings,
             **mode.settings,
+            modulation=MODULATIONS.index(mode.modulation) if mode.modulation in MODULATIONS else 0,
             tx_levels_mw=tuple(zip(file.tx_dbm, file.tx_mw, strict=True)),
             rx_to_tx=file.delays["RX", "TX"],
             tx_to_rx=file.delays["TX", "RX"],
@@ -113,8 +112,9 @@ class RadioReader:
         modes = {mode.name: mode for mode in self._file.modes}
         self._keys.refuse(name and name not in modes, MODE.name, f"{name}: there is {', '.join(modes)}")
         mode = modes[name] if name else self._file.modes[0]
-        problem = f"mode {mode.name} has modulation {mode.modulation}; the embedded radio knows {MODULATION}"
-        self._refuse_beyond(mode.modulation != MODULATION, MODE.name, problem)
+        known = ", ".join(MODULATIONS)
+        problem = f"mode {mode.name} has modulation {mode.modulation}; the embedded radio knows {known}"
+        self._refuse_beyond(mode.modulation not in MODULATIONS, MODE.name, problem)
         return mode
 
     def _refuse_beyond(self, wrong: bool, path: str, problem: str) -> None:

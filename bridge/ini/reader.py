@@ -5,11 +5,12 @@ All keys are checked first; then `radio` reads radio and MAC, `network` nodes an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import Beyond, Lookup
@@ -25,10 +26,17 @@ from roambus.bridge.ini.network import (
 from roambus.bridge.ini.radio import RadioReader
 from roambus.bridge.ini.syntax import parse_ini
 from roambus.bridge.keys import path_of
-from roambus.bridge.scenario.definition import Command, Publication, Publications, Scenario, Subscription, Workload
-from roambus.bridge.scenario.faults import Absence, absence_commands
+from roambus.bridge.scenario.definition import (
+    Command,
+    NetworkSettings,
+    Publication,
+    Publications,
+    RunSettings,
+    Scenario,
+    Subscription,
+    Workload,
+)
 from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
-from roambus.bridge.scenario.network import NetworkSettings, RunSettings
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
 from roambus.bridge.scenario.radio import (
@@ -39,6 +47,7 @@ from roambus.bridge.scenario.radio import (
     InterferenceSettings,
     Ns3Settings,
 )
+from roambus.bridge.scenario.tree import Absence, absence_commands
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to
 from roambus.python_protocol.settings import settings_of
@@ -148,10 +157,10 @@ def parse_scenario(
 
     `files` places those elsewhere, except for the radio parameters file.
     """
-    keys = Lookup(parse_ini(text, path), folder, files, beyond)
-    keys.check()
+    mistakes: list[str] = []
+    keys = Lookup(parse_ini(text, path, mistakes), folder, files, beyond)
     radio = RadioReader(keys)
-    nodes = tuple(map(NodeReader(keys, radio).node, keys.nodes))
+    settings, mac, _, nodes = keys.check(mistakes, radio.radio, radio.mac, *_read_nodes(keys, radio))
     # Measured links come before the workload: a recording that does not fit is found before plans that assume it.
     measured = read_measured(keys, nodes)
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
@@ -161,8 +170,8 @@ def parse_scenario(
         time_limit=run.time_limit,
         field_m=(keys.network.field_x_m, keys.network.field_y_m),
         channel=keys.build(ChannelSettings),
-        radio=radio.radio(),
-        mac=radio.mac(),
+        radio=settings,
+        mac=mac,
         nodes=nodes,
         workload=read_workload(keys, nodes),
         processing_delay=agent.processing_delay,
@@ -180,6 +189,12 @@ def parse_scenario(
         losses=radio.losses(measured is not None),
         warm_up=run.warm_up,
     )
+
+
+def _read_nodes(keys: Lookup, radio: RadioReader) -> Iterator[Callable[[], Any]]:
+    """Read the places, then the nodes: mistakes of both are told."""
+    yield lambda: NodeReader(keys, radio).places
+    yield lambda: tuple(map(NodeReader(keys, radio).node, keys.nodes))
 
 
 def file_names(text: str, path: Path) -> list[str]:

@@ -22,6 +22,9 @@ _WILDCARDS = re.compile(
 )
 
 
+_VARIABLE = re.compile(r"\$\{(?:\s*\w+\s*=(?P<values>[^}]*)|(?P<plain>[^}]*))\}")
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A key with wildcards, ready to match full paths."""
@@ -112,16 +115,50 @@ def _last_name(key: str) -> str | None:
     return None if "{" in key or "?" in name or "*" in name else name
 
 
-def parse_ini(text: str, path: Path) -> Ini:
-    """Read the text of the file `path`; raises UserError naming file and line."""
-    entries: list[Entry] = []
-    for number, line in _logical_lines(text):
-        content = _without_comment(path, number, line)
-        if content.startswith("[") and content != "[General]":
-            raise UserError(f"{path}:{number}: section {content}: a rendered ini has the section [General] alone")
-        if content and not content.startswith("["):
-            entries.append(_read_entry(path, number, content))
+def parse_ini(text: str, path: Path, mistakes: list[str] | None = None) -> Ini:
+    """Read the text of the file `path`; raises UserError naming file and lines.
+
+    With `mistakes` adds a line for each to them instead, and reads on: each variable has its first value then.
+    """
+    found: list[str] = []
+    entries = list(_entries(text, path, found))
+    if mistakes is not None:
+        mistakes += found
+    elif found:
+        raise UserError("\n".join(found))
     return Ini(path, entries)
+
+
+def _entries(text: str, path: Path, mistakes: list[str]) -> Iterator[Entry]:
+    """The entries of [General]; adds a line for each mistake."""
+    is_general, sections = True, 0
+    for number, line in _logical_lines(text):
+        content, is_whole = _without_comment(line)
+        if not is_whole:
+            mistakes.append(f"{path}:{number}: a string does not end: {line.strip()}")
+        elif content.startswith("["):
+            is_general = content == "[General]"
+            sections += not is_general
+            if not is_general and sections == 1:
+                mistakes.append(f"{path}:{number}: section {content}: {_SECTION}")
+        elif content.split(maxsplit=1)[:1] == ["include"]:
+            mistakes.append(f"{path}:{number}: {content}: {_remedy(content)}")
+        elif content and is_general:
+            yield from _read_entry(path, number, content, mistakes)
+
+
+_SECTION = (
+    "a rendered ini has the section [General] alone: move the lines of the section that you want to the top of "
+    "[General], where the first line for a key counts, and leave out this and the others"
+)
+_DEFAULTS = "Castalia.ini"
+_INSTEAD = 'network = SN, below it seed-set = {{ seed }}, and below it {% include "_castalia.ini.j2" %}'
+
+
+def _remedy(include: str) -> str:
+    """The line to write instead of a line `include FILE`."""
+    instead = _INSTEAD if include.endswith(_DEFAULTS) else "the lines of that file"
+    return f"a rendered ini is one file: write here {instead}"
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -139,21 +176,26 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, joined
 
 
-def _without_comment(path: Path, number: int, line: str) -> str:
+def _without_comment(line: str) -> tuple[str, bool]:
+    """The line without its comment, and whether its last string ends."""
     match = _CONTENT.match(line)
     content = match[0] if match else ""
-    if line[len(content) :].startswith('"'):  # whatever else ends the content begins a comment
-        raise UserError(f"{path}:{number}: a string does not end: {line.strip()}")
-    return content.strip()
+    return content.strip(), not line[len(content) :].startswith('"')  # whatever else ends the content begins a comment
 
 
-def _read_entry(path: Path, number: int, content: str) -> Entry:
+def _read_entry(path: Path, number: int, content: str, mistakes: list[str]) -> Iterator[Entry]:
     key, equals, value = (part.strip() for part in content.partition("="))
-    if content.split(maxsplit=1)[0] == "include":
-        remedy = "roambus has the defaults of Parameters/Castalia.ini; copy what else you need of the file here"
-        raise UserError(f"{path}:{number}: {content}: a rendered ini is one file: remove this line: {remedy}")
     if not (key and equals and value):
-        raise UserError(f"{path}:{number}: {content!r} is not of the form key = value")
+        mistakes.append(f"{path}:{number}: {content!r} is not of the form key = value")
+        return
     if "${" in value:
-        raise UserError(f"{path}:{number}: {key}: iteration variables belong in a sweep, not in a rendered ini")
-    return Entry(number, compile_pattern(key), value)
+        variables = "iteration variables belong in a sweep, not in a rendered ini: write one value"
+        mistakes.append(f"{path}:{number}: {key}: {variables}")
+        value = _VARIABLE.sub(_first_value, value)
+    yield Entry(number, compile_pattern(key), value)
+
+
+def _first_value(variable: re.Match[str]) -> str:
+    """The first value of `${name=1,2}` or `${1..9 step 2}`; 0 for a name alone, such as `${repetition}`."""
+    values = variable["values"] or variable["plain"]
+    return re.split(r",|\.\.", values)[0].strip() if variable["values"] or re.search("[,.]", values) else "0"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Totals
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
@@ -29,8 +29,8 @@ from roambus.bridge.live.journal import add_rows, read_rows
 from roambus.bridge.live.links import ALL, links_of
 from roambus.bridge.live.node import ENDED, PIECE_BYTES, code_of
 from roambus.bridge.mobility import moves_until, paths_of
-from roambus.bridge.runs.identity import RunPlan
 from roambus.bridge.runs.layout import INI_FILE
+from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter

@@ -22,8 +22,7 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
-from roambus.bridge.backends.castalia.zeromq import Admission, make_identities_unpredictable
+from roambus.bridge.backends.castalia.zeromq import Admission, CurveKeys, make_identities_unpredictable
 from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
 from roambus.bridge.live.air import Attend
 from roambus.bridge.live.answers import invalid_field

@@ -148,10 +148,8 @@ class RadioLinksTo:
         setup.check(scenario)
         if scenario.temporal is not None:
             raise UserError("live runs have no links that vary in time: leave SN.wirelessChannel.temporalModel... out")
-        radio = scenario.radio
         self._scenario = scenario
         self._random = Random(f"live links/{scenario.seed}/{node}")
-        self._bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
         ground = setup.ground(scenario, paths_of(scenario), setup.seeds_of(scenario.seed))
         self._is_measured = ground.measured is not MODELLED
         steps = measured_steps(ground, node) if self._is_measured else loss_steps(ground, node)
@@ -178,9 +176,9 @@ class RadioLinksTo:
         if power < max(radio.sensitivity_dbm, self._scenario.channel.signal_delivery_threshold_dbm):
             return 0.0
         if (power, size) not in self._chances:
-            snr = min(power - radio.noise_floor_dbm + self._bandwidth_db, HIGHEST_DB)
+            snr = min(power - radio.noise_floor_dbm + radio.bandwidth_db, HIGHEST_DB)
             bits = 8 * setup.frame_bytes(self._scenario, size)
-            self._chances[power, size] = float((1 - bit_error_rate(np.array(snr))) ** bits)
+            self._chances[power, size] = float((1 - bit_error_rate(np.array(snr), radio.modulation)) ** bits)
         return self._chances[power, size]
 
 

@@ -24,18 +24,16 @@ from typing import NoReturn
 import pyarrow as pa
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
 from roambus.bridge.live.connection import Peers
 from roambus.bridge.live.machines import open_sockets
 from roambus.bridge.live.node import LOST_S, LiveNode, code_of, may_take_precedence
-from roambus.bridge.process import BRIDGE, INTERRUPTING, interrupts_postponed, private_folder
-from roambus.bridge.runs.child import fork, run_in_child
-from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder, run_in_child
 from roambus.bridge.runs.layout import NODES_FOLDER
-from roambus.bridge.runs.run import Drive, Driven
+from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.trace.parquet import TraceWriter

@@ -26,10 +26,11 @@ from typing import Any
 
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backend import Own
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.code import code_hash
 from roambus.bridge.errors import BackendError, RoambusError, UserError
 from roambus.bridge.host import event_loop
+from roambus.bridge.host.agents import shared_generators_unused
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario, reader
 from roambus.bridge.live.air import Address, Air, Attend, Neighbours, Sockets, late_by
@@ -39,7 +40,6 @@ from roambus.bridge.live.journal import Journal, add_rows, read_rows
 from roambus.bridge.live.links import Links, links_of
 from roambus.bridge.process import BRIDGE, private_folder
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
-from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.agent import Agent

@@ -1,33 +1,40 @@
-"""Makes one run; its folder has the trace, the ini, the ini's files and a log.
+"""A run: its plan, its key, and how it is made in a folder with the trace, the ini, the ini's files and a log.
 
-The trace holds the run's key and is written last, in one step: a killed run has no trace and is made again. A failed
-run leaves a log and the file `failed` with the key, which distinguishes it from one never made or made with an older
-agent.
+The key is a hash of everything that can change the trace, and only that: ini and files, seed, trace level, kind of
+back-end, and the code (`roambus.bridge.code`) of agent, host and back-end. Too narrow a key would pass off an old trace
+as a changed agent's; too wide a key would repeat finished sweeps.
+
+The trace holds the key and is written last, in one step: a killed run has no trace and is made again. A failed run
+leaves a log and the file `failed` with the key.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from enum import Enum
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from roambus.bridge.agents import load_agent
+from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of, is_foreign
+from roambus.bridge.code import code_hash
 from roambus.bridge.errors import peak_memory_mib
 from roambus.bridge.files import check_replaceable
-from roambus.bridge.host.agents import parameters_of
+from roambus.bridge.host import event_loop
+from roambus.bridge.host.agents import parameters_of, shared_generators_unused
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.child import EndedError, run_in_child
-from roambus.bridge.runs.identity import RunPlan, run_key
+from roambus.bridge.ini import read_scenario, reader
+from roambus.bridge.process import EndedError, run_in_child
 from roambus.bridge.runs.layout import (
     FAILED_FILE,
     INI_FILE,
@@ -40,13 +47,76 @@ from roambus.bridge.runs.layout import (
     unlinked_below,
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
-from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.trace.parquet import DamagedTraceError, TraceWriter, damage_of, read_footer
-from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, RUN_KEY, USUAL_AIR, WARM_UP, About
+from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
+from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.vocabulary import SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The origin of a run's ini, for its trace: name and settings of the template.
+
+    A repeated run keeps the `version` of roambus that made the first.
+    """
+
+    template: str = NO_TEMPLATE
+    settings: tuple[tuple[str, Any], ...] = ()
+    version: str | None = None
+
+
+Recorder = Callable[[Backend, Path, Scenario, str, TraceLevel], Backend]
+"""Wraps the back-end, given the run's folder, scenario, agent and trace level."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """A run executable in any process. Its folder is `place` below `results`."""
+
+    results: Path
+    place: Path
+    ini: str
+    radio_file: Path
+    agent: str
+    seed: int
+    level: TraceLevel = TraceLevel.APP
+    record: Recorder | None = None
+    """Records the frames for `roambus rerun`, if set; the trace is the same."""
+    check: bool = False
+    """Whether to compare every message with its bytes; the trace is the same."""
+    files: tuple[tuple[str, Path], ...] = ()
+    """Files of movements and links by their names in the ini, and companion files."""
+
+    origin: Origin = Origin()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of trace, ini and log."""
+        return self.results / self.place
+
+
+EVERY_RUN = (Path(event_loop.__file__), Path(reader.__file__))
+"""Roots of every run's code: the host imports the trace's schema and writer."""
+
+
+def run_key(plan: RunPlan, backend: BackendFactory) -> str:
+    """The key of a run; raises UserError, OSError.
+
+    Parts have a fixed order and are hashed separately, so that inputs cannot run into each other.
+    """
+    digest = sha256()
+    settings = f"{plan.seed} {plan.level.value} {backend.name}"
+    files = (file.read_bytes() for _, file in plan.files)
+    for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
+        digest.update(sha256(part).digest())
+    digest.update(code_hash([*EVERY_RUN, *agent_sources(load_agent(plan.agent)), Path(inspect.getfile(type(backend)))]))
+    return digest.hexdigest()
+
+
+# A run and its key
+
 
 T = TypeVar("T")
 
@@ -69,7 +139,7 @@ def drive_host(
     """Drive all agents by one host, over one back-end."""
     carrier: Backend = backend.make(scenario, agent, plan.folder)
     if is_foreign(backend):
-        from roambus.bridge.checked_backend import CheckedBackend  # noqa: PLC0415  # ours need no check
+        from roambus.bridge.backend import CheckedBackend  # noqa: PLC0415  # ours need no check
 
         carrier = CheckedBackend(carrier, backend.name, getattr(backend, "deadline_s", None))
     if plan.record is not None:

@@ -1,20 +1,24 @@
 """A run's scenario: its rendered ini, typed. Times are SimTime, powers dBm, distances metres.
 
 `roambus.bridge.ini` reads it; back-ends and host see only these classes. Classes declare their keys, so that a missing
-key has the same default in Castalia, the embedded radio and tests.
+key has the same default in Castalia, the embedded radio and tests. A plan for many nodes has one key (`SN.tree`,
+`SN.commands`), which shows the order between nodes; OMNeT++ ignores it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
+from roambus.bridge.limits import DURATION, NODES, Limit
+from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.mac import AnyMac
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
-from roambus.bridge.scenario.plans import Fault, ParentChange
+from roambus.bridge.scenario.plans import Fault, Order, ParentChange
 from roambus.bridge.scenario.radio import (
     ChannelSettings,
     GivenLosses,
@@ -25,7 +29,100 @@ from roambus.bridge.scenario.radio import (
 from roambus.bridge.temporal_model import TemporalModel
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
+from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime, format_time
+
+DEPARTURE = 100 * MILLISECOND
+"""Default time from detachment until a client leaves its place in a given tree."""
+MOST_NODES = 65534
+"""Higher addresses are not for nodes."""
+MOST_SEED = 2**31 - 1
+"""OMNeT++'s largest seed."""
+
+_NETWORK = "SN."
+_SIDE = Range(above=0, at_most=1e6)
+
+
+def _limited(kind: Kind, limit: Limit, unit: int = 1) -> Kind:
+    """The kind with a limit on its values, against long runs; `unit` converts the limit."""
+
+    def read(text: str) -> Any:
+        value = kind.read(text)
+        limit.check(value / unit)
+        return value
+
+    return replace(kind, read=read)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """OMNeT++ options of a run."""
+
+    time_limit: SimTime = key(
+        "sim-time-limit", _limited(TIME, DURATION, SECOND), None, "how long a run lasts", within=Range(at_least=0)
+    )
+    # OMNeT++'s own option: Castalia's statistics leave that time out, too, and the trace keeps it for the metrics.
+    warm_up: SimTime = key("warmup-period", TIME, "0s", "metrics leave out everything before", within=Range(at_least=0))
+    seed: int = key("seed-set", WHOLE, "0", "the run's seed", within=Range(0, MOST_SEED))
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """The field, and plans for many nodes."""
+
+    nodes: int = key(
+        _NETWORK + "numNodes", _limited(WHOLE, NODES), None, "number of nodes", "nodes", Range(1, MOST_NODES)
+    )
+    field_x_m: float = key(_NETWORK + "field_x", NUMBER, "30", "width of the field", "m", _SIDE)
+    field_y_m: float = key(_NETWORK + "field_y", NUMBER, "30", "height of the field", "m", _SIDE)
+    deployment: str = key(
+        _NETWORK + "deployment", TEXT, '""', "where nodes start: uniform, center, 5x5, or by ranges: [0..3]->2x2"
+    )
+    tree: tuple[ParentChange, ...] = key(
+        _NETWORK + "tree",
+        quoted("plan of parents", plans.tree),
+        '""',
+        'parents in a given tree, such as "1:0 2:0 3:1, 12s 2:1, 15s 2:-"; Castalia ignores it',
+    )
+    commands: tuple[Order, ...] = key(
+        _NETWORK + "commands",
+        quoted("plan of commands", plans.commands),
+        '""',
+        'what applications do, such as "12s 7 subscribe, 20s 9 publish, 30s 7 detach"; Castalia ignores it',
+    )
+    # Long enough for a goodbye over several hops of the ideal links (1 ms each), and short against any heartbeat.
+    departure: SimTime = key(
+        _NETWORK + "departure",
+        TIME,
+        format_time(DEPARTURE),
+        "from a client's detachment until it leaves its place in a given tree; Castalia ignores it",
+        within=Range(above=0),
+    )
+
+
+KEYS = (
+    Setting("network", WORD, None, "the network of Castalia", choices=("SN",)),
+    *keys_of(RunSettings),
+    # Castalia's is ps, with which 64 bits last 106 days; ns last for 292 years, and the wire counts in them.
+    Setting("simtime-resolution", WORD, "ps", "OMNeT++'s step of time; the bridge to it needs ns"),
+    Setting("num-rngs", WHOLE, "1", "streams of random numbers in OMNeT++, which have no effect here"),
+    *keys_of(NetworkSettings),
+    Setting(_NETWORK + "field_z", NUMBER, "0", "depth of the field", "m", choices=(0.0,)),
+    Setting(_NETWORK + "wirelessChannelName", TEXT, '"WirelessChannel"', "the channel", choices=("WirelessChannel",)),
+    Setting(_NETWORK + "numPhysicalProcesses", WHOLE, "1", "what sensors sense, which has no effect here"),
+    Setting(
+        _NETWORK + "physicalProcessName",
+        TEXT,
+        '"CustomizablePhysicalProcess"',
+        "what sensors sense, which has no effect here",
+    ),
+    Setting(
+        _NETWORK + "debugInfoFileName", TEXT, '"Castalia-Trace.txt"', "Castalia's own trace, which has no effect here"
+    ),
+)
+
+
+# The keys of the run and its network
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,6 +29,10 @@ TX_POWER = Setting(
 )
 
 
+MODULATIONS = ("PSK", "OQPSK")
+"""Castalia's, and that of IEEE 802.15.4 at 2.4 GHz, which Castalia lacks."""
+
+
 @dataclass(frozen=True, slots=True)
 class RadioSettings:
     """The radio; its parameters file has the rest."""
@@ -40,6 +45,8 @@ class RadioSettings:
     rx_power_mw: float
     tx_levels_mw: tuple[tuple[float, float], ...]
     """(dBm, mW drawn), strongest first."""
+    modulation: int = 0
+    """Its place in MODULATIONS."""
     rx_to_tx: SimTime = 10 * MICROSECOND
     tx_to_rx: SimTime = 10 * MICROSECOND
     transition_power_mw: float = 62.0
@@ -88,6 +95,11 @@ class RadioSettings:
     collision_model: int = key(
         RADIO + "collisionModel", WHOLE, "2", "how signals interfere; 2 adds their powers up", choices=(2,)
     )
+
+    @property
+    def bandwidth_db(self) -> float:
+        """What the bit error rate adds to an SNR: 10 log10(noise bandwidth / data rate) for PSK."""
+        return 0.0 if self.modulation else 10 * math.log10(self.noise_bandwidth_hz / self.data_rate_bps)
 
 
 KEYS = (

@@ -121,7 +121,7 @@ TIME_S, NODE, EVENT, MESSAGE_TYPE, NOTIFICATION_ID, PEER, BYTES, HOPS, DETAIL = 
 # What a trace says of itself
 
 RUN_KEY = "roambus.run_key"
-"""The name of the run's key (`roambus.bridge.runs.identity`)."""
+"""The name of the run's key (`roambus.bridge.runs.run`)."""
 WARM_UP = "roambus.warm_up_s"
 """Names the time (s) before which nothing counts in metrics; optional."""
 AIR = "roambus.air"

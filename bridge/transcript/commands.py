@@ -12,9 +12,8 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 from roambus.bridge.scenario import definition as scenario
-from roambus.bridge.scenario.faults import wrong_state
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
-from roambus.bridge.scenario.tree import Parents, circle_from
+from roambus.bridge.scenario.tree import Parents, circle_from, wrong_state
 from roambus.bridge.transcript.document import PROMPT, Attributes, Vocabulary, parse_duration
 from roambus.bridge.transcript.network import Network, Place, parse_place
 from roambus.python_protocol.events import Subscribe, Unsubscribe

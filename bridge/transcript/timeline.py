@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from roambus.bridge.backends.ideal.backend import Arrival
-from roambus.bridge.scenario.definition import Command, Scenario, Workload
+from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.network import DEPARTURE
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Ring
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings

@@ -33,12 +33,12 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.experiments.figures.drawing import draw
-from roambus.experiments.figures.figure import CurveFigure, Dots
+from roambus.experiments.figures.figure import Curve, CurveFigure
 from roambus.experiments.figures.style import Look
 from roambus.experiments.measurements import Measurements, agent_name, metrics_in_tables, read_measurements
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
-from roambus.spark.aggregation.aggregate import Progress, mean_points, metrics_of, name_runs, natural_order
+from roambus.spark.aggregation.aggregate import ProgressReport, mean_points, metrics_of, name_runs, natural_order
 from roambus.spark.aggregation.traces import REMEDY, Trace, list_traces
 from roambus.spark.metrics.catalogue import METRICS
 from roambus.spark.metrics.extra import Extra
@@ -165,7 +165,7 @@ def _figure(
     lines = []
     for place, runs in observed.items():
         x, y = (tuple(values.tolist()) for values in curve(runs))
-        lines.append(Dots(_label(place, varying, request), x, y, dict(place)))
+        lines.append(Curve(_label(place, varying, request), x, y, dict(place)))
     seeds = max(map(len, observed.values()))
     return CurveFigure(f"{prefix}{kind}", *_TITLES[kind], tuple(lines), seeds, is_time=kind == DELIVERIES)
 
@@ -188,7 +188,7 @@ class Loaded:
 
 
 def load(
-    results: Path, own: Study | None = None, progress: Progress | None = None, measure: Sequence[str] = ()
+    results: Path, own: Study | None = None, progress: ProgressReport | None = None, measure: Sequence[str] = ()
 ) -> Loaded:
     """Read a sweep's runs with all metrics, computing missing ones with Spark.
 
@@ -229,7 +229,7 @@ def _names(trace: Trace) -> list[str]:
 
 
 def _measure(
-    folder: Path, traces: Sequence[Trace], problems: list[str], extra: Extra, progress: Progress | None
+    folder: Path, traces: Sequence[Trace], problems: list[str], extra: Extra, progress: ProgressReport | None
 ) -> Loaded:
     if not traces:
         raise UserError(_nothing_to_read(folder, problems))

@@ -27,7 +27,7 @@ from roambus.experiments.console.output import remark
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.backends.castalia.endpoint import Transport
+    from roambus.bridge.backends.castalia.zeromq import Transport
     from roambus.experiments.stores import Store
 
 Command = Callable[..., None]
@@ -292,13 +292,13 @@ RECORD = click.option(
 CHECK = click.option(
     "--check",
     is_flag=True,
-    help="Compares every message with its bytes, not only a sample, and checks that no receiver changes it.",
+    help="Compares every message with its bytes, not only a sample.",
 )
 AGENTS = click.option(
     "--agents",
     type=AGENT_NAME,
-    metavar='"NAME [PARAMETER=VALUE...],..."',
-    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class], each with its parameters.",
+    metavar="A,B,...",
+    help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class]; --param sets parameters.",
 )
 SEEDS = click.option("--seeds", type=click.IntRange(1), help="The number of seeds.  [default: the sweep's]")
 PRECISION = click.option(

@@ -2,6 +2,22 @@
 
 Each state is expanded once. It is kept as bytes, with the numbers of its predecessor and of the step. The bytes are
 compared, not a hash: a collision would be a wrong verdict.
+
+The option `--reduce`: of orders of arrivals with one result only one is tried. Persistent sets (Godefroid, 1996): the
+arrivals at one node r are enough, if no event elsewhere can change which arrivals are possible at r. The proof:
+
+1. *Only arrivals.* No command is left but those `when quiet`, and time cannot pass (`messages fast`, or no timers). So
+   every step until quiet is an arrival, or a loss on a link that loses any number.
+2. *Independence.* Arrivals at different nodes commute: each changes its own node, takes the first message off its own
+   link, and appends to its node's links. Histories are kept by node; counts are sums.
+3. *Persistence.* B: the nodes that an arrival can reach without r, which are the receivers of other busy links, and all
+   to whom links carry from B. Only B sends before r acts. If each link from B to r is busy, new messages queue behind
+   the first. (With `order any`: no link from B to r.) `carries` is directed.
+4. *Cycle proviso.* If a step leads to an expanded state, all steps are tried, so every cycle has a fully expanded
+   state.
+
+So each full run has a reduced one that differs by independent swaps, with the same fairness. Quiet states, lasting
+errors of histories and fair endless runs are preserved. Properties of all states are not, and are refused.
 """
 
 from __future__ import annotations
@@ -11,15 +27,16 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from struct import Struct
 
-from roambus.experiments.exploring.model import Model
+from roambus.bridge.errors import UserError
+from roambus.experiments.exploring.model import WORLD, Model, State, Step, Successor
+from roambus.experiments.exploring.nodes import Raised
 from roambus.experiments.exploring.property_checker import PropertyChecker
-from roambus.experiments.exploring.reduction import Reduction
-from roambus.experiments.exploring.steps import Raised, State, Step, Successor
+from roambus.python_protocol.vocabulary import NodeId
 
-_NUMBERS = "I"
 INTERRUPTED = "Ctrl-C"
 RAISES = "agents raise no errors"
 """A property of every agent, whatever else must hold."""
@@ -32,7 +49,7 @@ class Bounds:
     depth: int | None = None
     states: int | None = None
     seconds: float | None = None
-    memory_bytes: int | None = None
+    memory_mib: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,94 +61,62 @@ class Violation:
     path: tuple[Step, ...]
 
 
-@dataclass(slots=True)
+@dataclass(kw_only=True)
 class Figures:
     """The size and the end of a search."""
 
     states: int = 0
     transitions: int = 0
     depth: int = 0
-    quiet: int = 0
-    """How many states were quiet."""
-    ended_by: str | None = None
-    """The bound that ended it; None if none did."""
-    depth_bound: int | None = None
-    """The depth to which all states were expanded, if deeper ones exist."""
+    quiet_states: int = 0
+    node_states: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    node_states: int = 0
-    memory_bytes: int = 0
+    memory_mib: int = 0
+    ended_by: str | None = None
+    """The bound that ended it; None if none did."""
 
     def __str__(self) -> str:
-        return f"{self.states} states, {self.transitions} transitions, {self.depth} deep"
+        return f"{self.states} states, {self.transitions} transitions, depth {self.depth}"
 
 
 Visitor = Callable[[Figures], None]
 """Is called now and then with the figures so far."""
-
-
-class _Paths:
-    """Numbers the states in order of discovery, with a shortest path to each."""
-
-    def __init__(self, width: int) -> None:
-        struct = Struct(f"{width}{_NUMBERS}")
-        self.pack = struct.pack
-        self._unpack = struct.unpack
-        self.numbers: dict[bytes, int] = {}
-        self.packed: list[bytes] = []
-        self.before = array(_NUMBERS)
-        self.steps = array(_NUMBERS)
-        self.depths = array(_NUMBERS)
-
-    def add(self, packed: bytes, before: int, step: int, depth: int) -> int:
-        number = self.numbers[packed] = len(self.packed)
-        self.before.append(before)
-        self.steps.append(step)
-        self.depths.append(depth)
-        self.packed.append(packed)
-        return number
-
-    def state(self, number: int) -> State:
-        return self._unpack(self.packed[number])
-
-    def path(self, number: int) -> list[int]:
-        steps: list[int] = []
-        while number:
-            steps.append(self.steps[number])
-            number = self.before[number]
-        return steps[::-1]
-
-
-_KIBIBYTES = 1 if sys.platform == "darwin" else 1024
+_MEBIBYTES = 2**20 if sys.platform == "darwin" else 2**10
 _LOOK_EVERY = 256
 """States expanded between checks of clock and memory."""
 
 
-@dataclass(slots=True)
+def peak_mib() -> int:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _MEBIBYTES
+
+
 class Checker:
     """A breadth-first search that can stop after any state and resume."""
 
-    model: Model
-    initial: State
-    properties: PropertyChecker
-    reduce: bool = False
-    keep_on: bool = False
-    """Whether it continues after a violation, for other properties."""
-    figures: Figures = field(default_factory=Figures)
-    violations: list[Violation] = field(default_factory=list)
-    next: int = 0
-    """The number of the next state to be expanded."""
-    _paths: _Paths = field(init=False)
-    _reduction: Reduction | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Find the initial state."""
-        self._paths = _Paths(len(self.initial))
-        self._reduction = Reduction(self.model) if self.reduce else None
-        self._find(self.initial, 0, 0, 0)
+    def __init__(
+        self, model: Model, initial: State, properties: PropertyChecker, *, reduce: bool = False, keep_on: bool = False
+    ) -> None:
+        """With `keep_on` it continues after a violation, for other properties."""
+        self.model, self.initial, self.properties = model, initial, properties
+        self.reduce, self.keep_on = reduce, keep_on
+        self.figures = Figures()
+        self.violations: list[Violation] = []
+        self.next = 0
+        """The number of the next state to be expanded."""
+        self.depth_bound: int | None = None
+        """The depth to which all states were expanded, if deeper ones exist."""
+        struct = Struct(f"{len(initial)}I")
+        self._pack, self._unpack = struct.pack, struct.unpack
+        self._numbers: dict[bytes, int] = {}
+        self._packed: list[bytes] = []
+        self._before, self._steps, self._depths = array("I"), array("I"), array("I")
+        self._chosen = cache(self._persistent)
+        self._find(initial, 0, 0, 0)
 
     def __len__(self) -> int:
-        return len(self._paths.packed)
+        return len(self._packed)
 
     @property
     def is_over(self) -> bool:
@@ -145,41 +130,35 @@ class Checker:
 
     def state(self, number: int) -> State:
         """Return the state of that number, in order of discovery."""
-        return self._paths.state(number)
+        return self._unpack(self._packed[number])
 
     def number(self, state: State) -> int | None:
         """Return the number of a state that was found."""
-        return self._paths.numbers.get(self._paths.pack(*state))
+        return self._numbers.get(self._pack(*state))
 
-    def ancestors(self, number: int) -> list[State]:
-        """Return the states on the path to that one."""
+    def ancestors(self, number: int) -> list[int]:
+        """Return the numbers of the states on the path to that one, itself included."""
         numbers = [number]
         while numbers[-1]:
-            numbers.append(self._paths.before[numbers[-1]])
-        return [self.state(one) for one in reversed(numbers)]
+            numbers.append(self._before[numbers[-1]])
+        return numbers[::-1]
 
     def path(self, number: int) -> tuple[Step, ...]:
         """Return the steps from the initial state to that one."""
-        return tuple(self.model.steps[step] for step in self._paths.path(number))
+        return tuple(self.model.steps[self._steps[one]] for one in self.ancestors(number)[1:])
 
     def run(self, bounds: Bounds, visitor: Visitor = lambda _: None) -> Figures:
         """Search until a property is violated, a bound is reached, or no state is left; Ctrl-C stops it.
 
         A second call continues, perhaps with wider bounds.
         """
-        figures, started, worked = self.figures, time.monotonic(), time.process_time()
-        before = figures.seconds, figures.cpu_seconds
-
-        def look() -> None:
-            figures.seconds = before[0] + time.monotonic() - started
-            figures.cpu_seconds = before[1] + time.process_time() - worked
-            self.count()
-
-        figures.ended_by = figures.depth_bound = None
+        figures = self.figures
+        started, worked = time.monotonic() - figures.seconds, time.process_time() - figures.cpu_seconds
+        figures.ended_by = self.depth_bound = None
         try:
             while not (self.is_over or self.is_enough or figures.ended_by):
                 if self.next % _LOOK_EVERY == 0:
-                    look()
+                    self.count(started, worked)
                     visitor(figures)
                 figures.ended_by = self._bound(bounds)
                 if figures.ended_by is None:
@@ -187,37 +166,51 @@ class Checker:
                     self.next += 1
         except KeyboardInterrupt:
             figures.ended_by = INTERRUPTED
-        look()
+        self.count(started, worked)
         return figures
+
+    def count(self, started: float | None = None, worked: float = 0) -> None:
+        """Bring the figures up to date; times are counted from these moments on."""
+        figures = self.figures
+        figures.states, figures.quiet_states = len(self), self.properties.quiet
+        figures.node_states = len(self.model.nodes)
+        figures.memory_mib = peak_mib()
+        if started is not None:
+            figures.seconds, figures.cpu_seconds = time.monotonic() - started, time.process_time() - worked
 
     def _bound(self, bounds: Bounds) -> str | None:
         """Return the bound that is reached."""
-        figures, depth = self.figures, self._paths.depths[self.next]
-        if bounds.depth is not None and depth >= bounds.depth:
-            figures.depth_bound = depth
-            return f"the bound of {bounds.depth} steps"
-        if bounds.states is not None and len(self) >= bounds.states:
-            return f"the bound of {bounds.states} states"
-        if bounds.seconds is not None and figures.seconds >= bounds.seconds:
-            return f"the bound of {bounds.seconds:g} s"
-        if bounds.memory_bytes is not None and figures.memory_bytes >= bounds.memory_bytes:
-            return f"the bound of {bounds.memory_bytes // 2**20} MiB"
+        figures, depth = self.figures, self._depths[self.next]
+        limits = (
+            ("steps", depth, bounds.depth),
+            ("states", len(self), bounds.states),
+            ("s", figures.seconds, bounds.seconds),
+            ("MiB", figures.memory_mib, bounds.memory_mib),
+        )
+        for unit, value, most in limits:
+            if most is not None and value >= most:
+                self.depth_bound = depth if unit == "steps" else None
+                return f"the bound of {most:g} {unit}" if unit == "s" else f"the bound of {most} {unit}"
         return None
 
     def _expand(self, number: int) -> None:
         """Find the successors of that state."""
-        pack, numbers, depth = self._paths.pack, self._paths.numbers, self._paths.depths[number] + 1
-        for step, after in self.successors(self._paths.state(number)):
+        pack, numbers, depth = self._pack, self._numbers, self._depths[number] + 1
+        for step, after in self._successors(self.state(number)):
             self.figures.transitions += 1
             if isinstance(after, Raised):
-                path = (*self.path(number), self.model.steps[step])
-                self.report(Violation(RAISES, after.text, path))
+                self.report(Violation(RAISES, after.text, (*self.path(number), self.model.steps[step])))
             elif pack(*after) not in numbers:
                 self._find(after, number, step, depth)
 
     def _find(self, state: State, before: int, step: int, depth: int) -> None:
         """Number the state, and check the properties."""
-        number = self._paths.add(self._paths.pack(*state), before, step, depth)
+        packed = self._pack(*state)
+        number = self._numbers[packed] = len(self)
+        self._packed.append(packed)
+        self._before.append(before)
+        self._steps.append(step)
+        self._depths.append(depth)
         self.figures.depth = depth
         for name, text in self.properties.violated(state):
             self.report(Violation(name, text, self.path(number)))
@@ -227,29 +220,44 @@ class Checker:
         if all(one.name != violation.name for one in self.violations):
             self.violations.append(violation)
 
-    def state_after(self, path: Iterable[Step]) -> State:
-        """Return the state after steps from the initial one."""
-        state = self.initial
-        for step in path:
-            after = {self.model.steps[one]: end for one, end in self.model.successors(state)}[step]
-            if isinstance(after, Raised):
-                return state
-            state = after
-        return state
+    # The reduction
 
-    def successors(self, state: State) -> Iterable[Successor]:
+    def _successors(self, state: State) -> Iterable[Successor]:
         """Return the steps to try from a state."""
-        if self._reduction is None:
-            return self.model.successors(state)
-        return self._reduction.successors(state, self._was_expanded)
+        model, fast = self.model, self.model.rules.question.fast_messages
+        if self.reduce and model.nodes.is_timed and not fast:
+            raise UserError("--reduce needs the line 'messages fast' for agents that set timers or read the clock")
+        if not self.reduce or model.is_idle(state) or self._may_be_told(state):
+            return model.successors(state)
+        to: dict[NodeId, list[int]] = {}
+        for place, (_, receiver) in enumerate(model.links, model.size):
+            if state[place]:
+                to.setdefault(receiver, []).append(place)
+        chosen = self._chosen(model.neighbours(state[WORLD]), tuple((one, tuple(its)) for one, its in to.items()))
+        steps = [step for place in chosen for step in model.arrivals_at(state, place)]
+        if any(not isinstance(after, Raised) and self._was_expanded(after) for _, after in steps):
+            return model.successors(state)
+        return steps
+
+    def _may_be_told(self, state: State) -> bool:
+        """Whether anything but arrivals can happen before quiet."""
+        left = self.model.world(state).left
+        return any(times for times, may in zip(left, self.model.rules.may, strict=True) if not may.when_quiet)
 
     def _was_expanded(self, state: State) -> bool:
         number = self.number(state)
         return number is not None and number <= self.next
 
-    def count(self) -> None:
-        """Bring the figures up to date."""
-        figures = self.figures
-        figures.states, figures.quiet = len(self), self.properties.quiet
-        figures.node_states = len(self.model.nodes)
-        figures.memory_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIBIBYTES
+    def _persistent(
+        self, carries: tuple[tuple[NodeId, ...], ...], to: tuple[tuple[NodeId, tuple[int, ...]], ...]
+    ) -> tuple[int, ...]:
+        """Return the places of the links whose arrivals are to be tried: of a node with few of them."""
+        for node, places in sorted(to, key=lambda one: len(one[1])):
+            busy = {self.model.links[place - self.model.size][0] for place in places}
+            active = [one for one, _ in to if one != node]
+            for one in active:
+                active += (other for other in carries[one] if other not in (node, *active))
+            senders = {one for one in active if node in carries[one]}
+            if not senders if self.model.rules.question.any_order else senders <= busy:
+                return places
+        return tuple(place for _, places in to for place in places)

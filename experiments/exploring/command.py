@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, S
 from roambus.experiments.console.output import EXIT_PROBLEMS, answer, console, remark
 
 if TYPE_CHECKING:
-    from roambus.experiments.exploring.checker import Visitor
+    from roambus.experiments.exploring.checker import Figures
+    from roambus.experiments.exploring.exploration import Exploration
     from roambus.experiments.exploring.hunt import Hunted
+    from roambus.experiments.exploring.scenario_file import Question
     from roambus.experiments.exploring.verdicts import Report
 
 EXIT_UNDECIDED = 5
@@ -113,34 +115,46 @@ def explore(
     if hunted is not None:
         if depth or states or seconds or reduce:
             raise click.UsageError("a hunt has no --depth, --states, --seconds and --reduce")
-        bound = (memory or 500) * 2**20
-        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, bound), jobs, out)
+        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, memory or 500), jobs, out)
         return
+    from roambus.bridge.agents import announce_code
+    from roambus.bridge.transcript.head import read_head
+    from roambus.bridge.transcript.transcript import Overrides
     from roambus.experiments.exploring.checker import Bounds
-    from roambus.experiments.exploring.exploration import Request, explore_all
+    from roambus.experiments.exploring.exploration import explore_all, search
+    from roambus.experiments.exploring.initial_state import document_of
+    from roambus.experiments.exploring.scenario_file import read_question, variants
 
-    bounds = Bounds(depth, states, seconds, None if memory is None else memory * 2**20)
-    request = Request(scenario, agent, pairs("--param", parameters), bounds, reduce, keep_on)
+    networks = variants(read_question(scenario, remark))
+    announce_code(agent or read_head(document_of(networks[0][1]))[0].agent, remark)
+    overrides, bounds = Overrides(agent, pairs("--param", parameters)), Bounds(depth, states, seconds, memory)
     reports = []
 
-    def watched(explore_one: Callable[[Visitor], Report]) -> Report:
+    def explore_one(question: Question) -> Exploration:
         with console().status(f"exploring {scenario}") as status:
-            return explore_one(lambda figures: status.update(f"exploring {scenario}: {figures}"))
 
-    for one in explore_all(request, watched, remark):
+            def visit(figures: Figures) -> None:
+                status.update(f"exploring {scenario}: {figures}")
+
+            return search(question, overrides, bounds, visit, reduce=reduce, keep_on=keep_on)
+
+    for one in explore_all(networks, explore_one):
         reports.append(one)
         _print(one, out)
     sys.exit(_exit_code(reports))
 
 
 def _exit_code(reports: Sequence[Report]) -> int:
-    if any(one.is_interrupted for one in reports):
-        return InterruptionError.exit_code
-    if any(one.counterexamples for one in reports):
-        return EXIT_PROBLEMS
-    if not all(one.is_decided for one in reports):
-        return EXIT_UNDECIDED
-    return EXIT_BOUNDED if any(one.is_bounded for one in reports) else 0
+    from roambus.experiments.exploring.checker import INTERRUPTED
+    from roambus.experiments.exploring.verdicts import UNDECIDED, WITHIN
+
+    codes = {
+        InterruptionError.exit_code: any(one.ended_by == INTERRUPTED for one in reports),
+        EXIT_PROBLEMS: any(one.counterexamples for one in reports),
+        EXIT_UNDECIDED: any(one.has(UNDECIDED) for one in reports),
+        EXIT_BOUNDED: any(one.has(WITHIN) for one in reports),
+    }
+    return next((code for code, applies in codes.items() if applies), 0)
 
 
 def _hunt(

@@ -12,11 +12,12 @@ import io
 import pickle
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from roambus.bridge.agents import agent_sources
 from roambus.bridge.errors import UserError
@@ -24,15 +25,36 @@ from roambus.experiments.exploring.moments import ClockError, Moment
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import SimTime
 
-_CLASS, _CHANCE, _MOMENT, _VALUE = range(4)
+Value = TypeVar("Value")
+
+
+class Numbering(Generic[Value]):
+    """Gives different values different numbers, from 0; `key` tells them apart."""
+
+    def __init__(self, key: Callable[[Any], Hashable] = lambda value: value) -> None:
+        self._key = key
+        self._numbers: dict[Hashable, int] = {}
+        self._values: list[Value] = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, number: int) -> Value:
+        return self._values[number]
+
+    def number(self, value: Value) -> int:
+        """Return the number of a value."""
+        number = self._numbers.setdefault(self._key(value), len(self._values))
+        if number == len(self._values):
+            self._values.append(value)
+        return number
+
+
+_FIXED, _CHANCE, _MOMENT, _VALUE = range(4)
 _VALUES = (Notification, NotificationId, Filter)
 """Our immutable classes: equal values are one object in every copy."""
 _ROUNDS = 4
 """After so many copies a state has to be stable."""
-
-
-class CannotCopyError(UserError):
-    """A part of an agent's state cannot be copied."""
 
 
 class Copier:
@@ -40,14 +62,15 @@ class Copier:
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
-        self.texts: dict[str | bytes, str | bytes] = {}
-        self.fixed: list[Any] = []
+        self.horizon: SimTime | None = None
+        """Older moments are alike; None: each counts."""
+        self._texts: dict[str | bytes, str | bytes] = {}
+        self._fixed: Numbering[Any] = Numbering(id)
         """Classes and modules, which are the same in every copy."""
-        self.fixed_numbers: dict[int, int] = {}
-        self.values: list[Any] = []
-        self._value_numbers: dict[tuple[type[Any], str], int] = {}
-        self._known_values: dict[int, tuple[Any, int]] = {}
-        """The number of each value by identity; the value is held for that."""
+        self._values: Numbering[Any] = Numbering(lambda value: (type(value), repr(value)))
+        """The text separates 1, 1.0 and True."""
+        self._known: dict[int, tuple[Any, int]] = {}
+        """Each value and its number by identity; the value is held for that."""
         self._stable: dict[bytes, bytes] = {}
         """The state of the copy of each state."""
         self.met_moments = False
@@ -59,56 +82,77 @@ class Copier:
         Raises ClockError for a moment without `now`.
         """
         buffer = io.BytesIO()
-        _Encoder(buffer, self, now).dump(value)
+        pickler: Any = pickle.Pickler(buffer, 5)
+        pickler.persistent_id = partial(self._identify, now)
+        pickler.dump(value)
         return buffer.getvalue()
-
-    def value_number(self, value: Any) -> int:
-        """Return the number of a value; its text separates 1, 1.0 and True."""
-        known = self._known_values.get(id(value))
-        if known is not None:
-            return known[1]
-        number = self._value_numbers.setdefault((type(value), repr(value)), len(self.values))
-        if number == len(self.values):
-            self.values.append(value)
-        self._known_values[id(value)] = value, number
-        return number
 
     def decode(self, data: bytes, now: SimTime) -> Any:
         """Return a new object in that state."""
-        return _Decoder(io.BytesIO(data), self, now).load()
+        unpickler: Any = pickle.Unpickler(io.BytesIO(data))  # noqa: S301  # our own bytes
+        unpickler.persistent_load = partial(self._find, now)
+        return unpickler.load()
+
+    def _identify(self, now: SimTime | None, value: Any) -> Any:  # a kind of object a line
+        """Return what is stored of an object in place of its pickle; None for its pickle."""
+        kind = type(value)
+        if kind is str or kind is bytes:
+            return self._texts.setdefault(value, value)
+        if kind is int or kind is tuple or kind is dict or value is None:
+            return None  # nearly all objects
+        if kind in _VALUES:
+            known = self._known.get(id(value))
+            return _VALUE, (known or self._known.setdefault(id(value), (value, self._values.number(value))))[1]
+        if isinstance(value, type | ModuleType):
+            return _FIXED, self._fixed.number(value)
+        if isinstance(value, Moment):
+            value.note_use()
+            self.met_moments = True
+            if now is None:
+                raise ClockError("puts a moment into a message, a delivery or a timer's key")
+            return _MOMENT, value.at - now if self.horizon is None else max(value.at - now, -self.horizon)
+        if _is_generator(value) and value is not self.chance:
+            raise pickle.PicklingError("a generator of its own")
+        return (_CHANCE, 0) if value is self.chance else None
+
+    def _find(self, now: SimTime, stored: Any) -> Any:
+        """Return the object of which this was stored."""
+        if type(stored) is not tuple:
+            return stored
+        kind, number = stored
+        if kind == _MOMENT:
+            return Moment(now + number)
+        if kind == _CHANCE:
+            return self.chance
+        return (self._values if kind == _VALUE else self._fixed)[number]
 
     def encode_stable(self, value: object, now: SimTime, narrowed: set[str]) -> bytes:
-        """Return a state that a copy reproduces; raises CannotCopyError with the path of the refused part."""
+        """Return a state that a copy reproduces; raises UserError with the path of the refused part."""
         try:
             first = data = self.encode(value, now)
-            if first in self._stable:
-                return self._stable[first]
             for _ in range(_ROUNDS):
-                again = self.encode(self.decode(data, now), now)
-                if again == data:
-                    self._stable[first] = data
-                    return data
+                again = self._stable.get(first) or self.encode(self.decode(data, now), now)
+                if again == data or first in self._stable:
+                    self._stable[first] = again
+                    return again
                 narrowed.add("sets in the order of their copies")
                 data = again
         except (UserError, KeyboardInterrupt):
             raise
         except Exception as error:
-            path, why = self._path_to_refused(value, error)
-            raise CannotCopyError(f"{path} is {why}") from error
-        raise CannotCopyError(f"the state of {type(value).__name__} changes whenever it is copied")
+            raise UserError(f"{self._refused(value, error)}") from error
+        raise UserError(f"the state of {type(value).__name__} changes whenever it is copied")
 
-    def _path_to_refused(self, value: object, error: Exception) -> tuple[str, str]:
+    def _refused(self, value: object, error: Exception) -> str:
         """Return the path of the innermost refused part, and the reason."""
-        path, at, met = "self", value, {id(value)}
+        path, met = "self", {id(value)}
         while True:
-            for step, part in parts(at):
-                if id(part) in met or self._can_encode(part):
-                    continue
-                met.add(id(part))
-                path, at = path + step, part
-                break
-            else:
-                return path, _description(at, error)
+            inner = ((step, part) for step, part in parts(value) if id(part) not in met and not self._can_encode(part))
+            step, part = next(inner, ("", None))
+            if not step:
+                return f"{path} is {_description(value, error)}"
+            met.add(id(part))
+            path, value = path + step, part
 
     def _can_encode(self, value: object) -> bool:
         try:
@@ -119,92 +163,29 @@ class Copier:
 
 
 def _description(value: object, error: Exception) -> str:
-    if isinstance(value, Random) or type(value).__module__.startswith("numpy.random"):
+    if _is_generator(value):
         return "a generator of its own: draw from self.random only"
     if isinstance(value, FunctionType):
         return f"the function {value.__qualname__}, which cannot be copied: name a method, or a function of a module"
     return f"a {type(value).__name__}, which cannot be copied ({error})"
 
 
-def parts(value: object) -> Iterator[tuple[str, Any]]:
+def _is_generator(value: object) -> bool:
+    return isinstance(value, Random) or type(value).__module__.startswith("numpy.random")
+
+
+def parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of an object, each with the text of its access."""
-    yield from _elements(value)
-    if isinstance(value, type | ModuleType | FunctionType):
-        return
-    for cls in type(value).__mro__:
-        slots = vars(cls).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            name = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and name[-2:] != "__" else name  # noqa: PLW2901
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield f".{name}", getattr(value, name)
-    yield from ((f".{name}", one) for name, one in list(getattr(value, "__dict__", {}).items()))
-
-
-def _elements(value: object) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        for key, one in list(value.items()):
-            yield f"[{key!r}]", key
-            yield f"[{key!r}]", one
-    elif isinstance(value, list | tuple | deque):
+        yield from (
+            (f"[{key!r}]", one) for pair in list(value.items()) for key, one in ((pair[0], one) for one in pair)
+        )
+    elif isinstance(value, list | tuple | deque | set | frozenset):
         yield from ((f"[{place}]", one) for place, one in enumerate(value))
-    elif isinstance(value, set | frozenset):
-        yield from (("", one) for one in value)
-
-
-class _Encoder(pickle.Pickler):
-    def __init__(self, buffer: io.BytesIO, copier: Copier, now: SimTime | None) -> None:
-        super().__init__(buffer, 5)
-        self._copier = copier
-        self._now = now
-
-    def persistent_id(self, value: Any) -> Any:  # noqa: PLR0911  # a kind of object a line
-        kind = type(value)
-        if kind is str or kind is bytes:
-            return self._copier.texts.setdefault(value, value)
-        if kind is int or kind is tuple or kind is dict or value is None:
-            return None  # nearly all objects
-        if kind in _VALUES:
-            return (_VALUE, self._copier.value_number(value))
-        if isinstance(value, type | ModuleType):
-            return self._fixed(value)
-        if isinstance(value, Moment):
-            return self._moment(value)
-        if isinstance(value, Random) or kind.__module__.startswith("numpy.random"):
-            if value is not self._copier.chance:
-                raise pickle.PicklingError("a generator of its own")
-            return (_CHANCE, 0)
-        return None
-
-    def _fixed(self, value: Any) -> tuple[int, int]:
-        copier = self._copier
-        number = copier.fixed_numbers.setdefault(id(value), len(copier.fixed))
-        if number == len(copier.fixed):
-            copier.fixed.append(value)
-        return (_CLASS, number)
-
-    def _moment(self, value: Moment) -> tuple[int, int]:
-        value.note_use()
-        self._copier.met_moments = True
-        if self._now is None:
-            raise ClockError("with relative time it puts a moment into a message, a delivery or a timer's key")
-        return (_MOMENT, value.at - self._now)
-
-
-class _Decoder(pickle.Unpickler):
-    def __init__(self, buffer: io.BytesIO, copier: Copier, now: SimTime) -> None:
-        super().__init__(buffer)
-        self._copier = copier
-        self._now = now
-
-    def persistent_load(self, pid: Any) -> Any:
-        if type(pid) is not tuple:
-            return pid
-        kind, number = pid
-        if kind == _CLASS:
-            return self._copier.fixed[number]
-        if kind == _VALUE:
-            return self._copier.values[number]
-        return self._copier.chance if kind == _CHANCE else Moment(self._now + number)
+    if not isinstance(value, type | ModuleType | FunctionType):
+        state = object.__getstate__(value)  # the attributes, and those in slots
+        for attributes in state if isinstance(state, tuple) else (state,):
+            yield from ((f".{name}", one) for name, one in list((attributes or {}).items()))
 
 
 _MADE = ("handlers", "timer_handlers", "messages", "parameters_type")
@@ -219,67 +200,44 @@ class Surroundings:
 
     def __init__(self, agent_class: type[Any], copier: Copier) -> None:
         self._copier = copier
-        bases = [cls for cls in agent_class.__mro__ if cls is not object and hasattr(cls, "handle")]
-        files = {file.resolve() for cls in bases for file in agent_sources(cls)}
+        files = {file.resolve() for cls in agent_class.__mro__ if hasattr(cls, "handle") for file in agent_sources(cls)}
         modules = [one for one in sys.modules.values() if _file_of(one) in files]
-        beside = [one for module in modules for one in vars(module).values() if isinstance(one, ModuleType)]
-        beside += [sys.modules[name] for module in modules for name in _origins(module) if name in sys.modules]
-        theirs = [one for one in {*modules, *beside} if _is_theirs(one)]
-        self._spaces: list[tuple[str, ModuleType | type]] = [(one.__name__, one) for one in sorted(theirs, key=_name)]
-        names = {name for name, _ in self._spaces}
-        for name, module in list(self._spaces):
-            classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ in names]
-            self._spaces += [(f"{name}.{cls.__qualname__}", cls) for cls in classes]
+        # What a module has imported: modules, and the modules of classes and functions.
+        named = [getattr(one, "__module__", "") for module in modules for one in vars(module).values()]
+        named += [one.__name__ for module in modules for one in vars(module).values() if isinstance(one, ModuleType)]
+        others = [sys.modules[one] for one in dict.fromkeys(named) if isinstance(one, str) and one in sys.modules]
+        self._spaces: dict[str, Any] = {one.__name__: one for one in (*modules, *others) if _is_theirs(one)}
+        for name, module in list(self._spaces.items()):
+            classes = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name)
+            self._spaces |= {f"{name}.{cls.__qualname__}": cls for cls in classes}
         self._before = self._look()
 
     def change(self) -> str | None:
         """Return a name that has changed since the last call."""
-        if not self._spaces:
-            return None
-        now, before = self._look(), self._before
+        now, before = (self._look(), self._before) if self._spaces else ({}, {})
         self._before = now
-        if now == before:
-            return None
-        return next(name for name in (*now, *before) if now.get(name) != before.get(name))
+        return next((name for name in (*now, *before) if now.get(name) != before.get(name)), None)
 
     def _look(self) -> dict[str, object]:
         return {
             f"{space}.{name}": self._state_of(value)
-            for space, holder in self._spaces
+            for space, holder in self._spaces.items()
             for name, value in list(vars(holder).items())
             if not name.startswith("__") and name not in _MADE
         }
 
     def _state_of(self, value: Any) -> object:
-        value = named = getattr(value, "__func__", value)
-        if isinstance(value, FunctionType):
-            cells = [one.cell_contents for one in value.__closure__ or () if _is_filled(one)]
-            value = (value.__defaults__, value.__kwdefaults__, value.__dict__, cells)
-            if value == (None, None, {}, []):
-                return None
+        function = getattr(value, "__func__", value)
         if isinstance(value, type | ModuleType):
             return id(value)
         try:
+            if isinstance(function, FunctionType):
+                cells = [one.cell_contents for one in function.__closure__ or ()]
+                value = (function.__defaults__, function.__kwdefaults__, function.__dict__, cells)
+                return self._copier.encode(value, 0) if any(value) else None
             return self._copier.encode(value, 0)
         except Exception:  # an object that cannot be copied is compared by its identity
-            return id(named)
-
-
-def _name(module: ModuleType) -> str:
-    return module.__name__
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018  # an empty cell raises
-    except ValueError:
-        return False
-    return True
-
-
-def _origins(module: ModuleType) -> Iterable[str]:
-    """The modules from which a module has imported anything."""
-    return {getattr(one, "__module__", None) or "" for one in vars(module).values()}
+            return id(function)
 
 
 def _file_of(module: Any) -> Path | None:

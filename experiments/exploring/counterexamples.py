@@ -10,12 +10,23 @@ from collections.abc import Iterable
 from itertools import chain
 
 from roambus.bridge.scenario.plans import FaultKind
-from roambus.bridge.transcript.commands import Apply, Command, Fail, Leave, Move, PublishEvent, Relink, Return
+from roambus.bridge.transcript.commands import (
+    Apply,
+    Arrive,
+    Command,
+    Fail,
+    Leave,
+    Move,
+    PublishEvent,
+    Relink,
+    Return,
+    RunOut,
+)
 from roambus.bridge.transcript.document import Vocabulary, format_attributes, parse_document
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.transcript import follow
 from roambus.experiments.exploring.initial_state import BY_HAND, InitialState
-from roambus.experiments.exploring.steps import Arrive, Do, RunOut, Step
+from roambus.experiments.exploring.model import Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.vocabulary import format_time
@@ -30,7 +41,7 @@ class Sentences:
         self._drawn = drawn
         self._vocabulary = vocabulary
 
-    def command(self, command: Command) -> str:  # noqa: PLR0911  # a kind of command a line
+    def command(self, command: Command) -> str:  # noqa: C901, PLR0911  # a kind of command a line
         """A command as a transcript has it."""
         match command:
             case Apply(node, event):
@@ -48,6 +59,15 @@ class Sentences:
                 return f"{self._client(node)} detaches"
             case Return(node, broker):
                 return f"{self._client(node)} attaches{'' if broker is None else f' to {self.name(broker)}'}"
+            case Arrive(sender, receiver, number, lost):
+                which = f"message {number} of " if number > 1 else ""
+                return f"{which}{self.name(sender)} -> {self.name(receiver)} {'is lost' if lost else 'arrives'}"
+            case RunOut(node, number):
+                return (
+                    f"timer {number} of {self.name(node)} runs out"
+                    if number > 1
+                    else f"{self.name(node)}'s timer runs out"
+                )
         raise ValueError(f"{command} has no text")
 
     def name(self, node: int) -> str:
@@ -87,26 +107,13 @@ class Writer:
         return follow(parse_document(self._initial.question.path, text)) if follows else text
 
     def commands(self, steps: Iterable[Step]) -> list[str]:
-        """The commands, a line for each step."""
-        lines = list(map(self._line, steps))  # without any step it is the initial state that is wrong
+        """The commands, a line for each step; without any it is the initial state that is wrong."""
+        lines = list(map(self._line, steps))
         return ["> wait 0s", *lines] if self._initial.is_timed or not lines else lines
 
     def _line(self, step: Step) -> str:
         """With timers or a clock, a step says how much time it takes: mostly none."""
-        draws = [
-            f"{self._sentences.name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks
-        ]
+        sentences = self._sentences
+        draws = [f"{sentences.name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks]
         after = f"after {format_time(step.after)} " * self._initial.is_timed
-        return f"> {after}{'; '.join((*draws, self._text(step)))}"
-
-    def _text(self, step: Step) -> str:
-        match step:
-            case Arrive(sender, receiver, number, lost):
-                which = f"message {number} of " if number > 1 else ""
-                ends = f"{self._sentences.name(sender)} -> {self._sentences.name(receiver)}"
-                return f"{which}{ends} {'is lost' if lost else 'arrives'}"
-            case RunOut(node, number=number):
-                name = self._sentences.name(node)
-                return f"timer {number} of {name} runs out" if number > 1 else f"{name}'s timer runs out"
-            case Do(command):
-                return self._sentences.command(command)
+        return f"> {after}{'; '.join((*draws, sentences.command(step.command)))}"

@@ -9,19 +9,19 @@ first violation, unless it keeps on and counts. Each violation's first history i
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import multiprocessing
-import resource
+import os
 import signal
-import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,22 +29,21 @@ from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.process import INTERRUPTING
+from roambus.bridge.process import INTERRUPTING, EndedError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
-from roambus.experiments.exploring.checker import RAISES
+from roambus.experiments.exploring.checker import RAISES, peak_mib
 from roambus.experiments.exploring.histories import Drawer, History, shrink
-from roambus.experiments.exploring.probes import compare
 from roambus.experiments.exploring.properties import EVENTUALLY_QUIET, Property, View
+from roambus.experiments.exploring.property_checker import compare
 from roambus.experiments.exploring.scenario_file import Question, parse_question
 from roambus.experiments.exploring.verdicts import Counterexample
 from roambus.experiments.exploring.world import Witness, witness_by
 from roambus.python_protocol.vocabulary import SimTime
 
 
-@dataclass(frozen=True)
-class Hunted:
+class Hunted(NamedTuple):
     """The runs and findings of a hunt."""
 
     name: str
@@ -81,16 +80,11 @@ class Judge:
         self.question = question
         self.seen: set[str] = set()
         """The properties that had something to look at."""
-        self._overrides = overrides
-        settings = dict(overrides.parameters)
-        own = next((line for line in question.head if line.startswith("agent ")), "")
-        name, *given = own.removeprefix("agent ").split() or [""]
-        if overrides.agent:
-            name, given = overrides.agent, []
-        self.agent = name
-        kept = [one for one in given if one.partition("=")[0] not in settings]
+        own = next((line.split()[1:] for line in question.head if line.startswith("agent ")), [""])
+        self.agent, *given = [overrides.agent] if overrides.agent else own
+        settings = dict(one.split("=", 1) for one in given) | dict(overrides.parameters)
         self.drawer = Drawer(
-            question, " ".join(("agent", name, *kept, *(f"{key}={it}" for key, it in settings.items())))
+            question, " ".join(("agent", self.agent, *(f"{key}={it}" for key, it in settings.items())))
         )
 
     def plan(self, history: History) -> Plan:
@@ -105,9 +99,10 @@ class Judge:
         """The violations, and the run's messages and deliveries."""
         trial = _Trial(self.plan(history), self.question.must, len(history.probes), self.seen)
         try:
-            return trial.run(), trial.happened
+            trial.run()
         except AgentError as error:
-            return {RAISES: str(error)}, trial.happened
+            trial.wrong = {RAISES: str(error)}
+        return trial.wrong, [*trial.witness.sent, trial.witness.world.delivered]
 
     def is_wrong(self, history: History, name: str) -> bool:
         """Whether the same property does not hold."""
@@ -121,72 +116,62 @@ class _Trial:
     """One run, and what is asked of it."""
 
     def __init__(self, planned: Plan, must: tuple[Property, ...], probes: int, seen: set[str]) -> None:
-        self._planned = planned
-        self._seen = seen
-        self._must = must
         slots = planned.timeline.slots
+        self._planned, self._must, self._seen = planned, must, seen
         self._first, self._probed = slots[0].end, slots[len(slots) - probes].start if probes else slots[-1].end
-        self._witness = Witness(planned.timeline, planned.scenario, self._look, (planned.head.slot - 1, self._probed))
-        self._wrong: dict[str, str] = {}
+        self.witness = Witness(planned.timeline, planned.scenario, self._look, (planned.head.slot - 1, self._probed))
+        self.wrong: dict[str, str] = {}
         self._has_looked = False
         drawn = planned.timeline.network
-        self._names = tuple(drawn.node_name(node) for node in range(len(drawn.processes)))
+        self._names = tuple(map(drawn.node_name, range(len(drawn.processes))))
 
-    def run(self) -> dict[str, str]:
-        planned, witness = self._planned, self._witness
-        planned.run(make_ideal(planned.scenario), TraceWriter(), witness_by(witness))
-        self._look(planned.scenario.time_limit)
-        self._ask(one for one in self._must if one.history or one.counts or one.name == "probes arrive")
-        return self._wrong
-
-    @property
-    def happened(self) -> list[object]:
-        """The times and types of all messages, and the deliveries."""
-        return [*self._witness.sent, self._witness.world.delivered]
+    def run(self) -> None:
+        self._planned.run(make_ideal(self._planned.scenario), TraceWriter(), witness_by(self.witness))
+        self._look(self._planned.scenario.time_limit)
+        self._ask(_is_asked_at_the_end)
 
     def _look(self, now: SimTime) -> None:
         """Judge tables once all has settled, and properties at any time."""
         if now >= self._probed and not self._has_looked:
             self._has_looked = True
-            self._witness.reach(self._probed)
-            self._ask(one for one in self._must if not (one.history or one.counts or one.name == "probes arrive"))
+            self.witness.reach(self._probed)
+            self._ask(lambda one: not _is_asked_at_the_end(one))
             self._look_for_noise()
         elif any(one.at_any_time for one in self._must):
-            self._ask(one for one in self._must if one.at_any_time)
+            self._ask(lambda one: one.at_any_time)
 
     def _look_for_noise(self) -> None:
         """Report messages at the end, but for heartbeats: types sent before the first event, too."""
         begin = self._probed - self._planned.head.slot // 4
-        beats = {kind for at, kind in self._witness.sent if at < self._first}
-        late = [kind for at, kind in self._witness.sent if begin < at < self._probed and kind not in beats]
+        beats = {kind for at, kind in self.witness.sent if at < self._first}
+        late = [kind for at, kind in self.witness.sent if begin < at < self._probed and kind not in beats]
         if late and any(one.name == EVENTUALLY_QUIET for one in self._must):
-            self._wrong.setdefault(
-                EVENTUALLY_QUIET, f"{len(late)} messages such as {late[-1]} are sent when all is over"
-            )
+            text = f"{len(late)} messages such as {late[-1]} are sent when all is over"
+            self.wrong.setdefault(EVENTUALLY_QUIET, text)
 
-    def _ask(self, properties: Any) -> None:
-        view = self._view()
-        for one in properties:
+    def _ask(self, is_asked: Callable[[Property], bool]) -> None:
+        witness = self.witness
+        agents, can_probe = dict(enumerate(witness.agents)), self._count_probes() > 0
+        view = View(agents, witness.world, self._probed, self._names, self._probe, lambda: can_probe)
+        for one in filter(is_asked, self._must):
             if one.name not in self._seen and one.sees(view):
                 self._seen.add(one.name)
-            if one.name not in self._wrong and (text := one.evaluate(view)):
-                self._wrong[one.name] = text
+            if one.name not in self.wrong and (text := one.evaluate(view)):
+                self.wrong[one.name] = text
 
-    def _view(self) -> View:
-        witness = self._witness
-        agents = dict(enumerate(witness.agents))
-        can_probe = witness.published_by(self._probed) < len(witness.world.published)
-        return View(agents, witness.world, self._probed, self._names, self._probe, lambda: can_probe)
+    def _count_probes(self) -> int:
+        return len(self.witness.world.published) - self.witness.published_by(self._probed)
 
     def _probe(self) -> str | None:
         """The error of the last publications: they are due to interested nodes in reach."""
-        world = self._witness.world
-        probes = len(world.published) - self._witness.published_by(self._probed)
-        for one in world.published[len(world.published) - probes :]:
-            text = compare(one.due, world.delivered, one.notification.id, self._names)
-            if text:
-                return text
-        return None
+        world = self.witness.world
+        probes = world.published[len(world.published) - self._count_probes() :]
+        told = (compare(one.due, world.delivered, one.notification.id, self._names) for one in probes)
+        return next(filter(None, told), None)
+
+
+def _is_asked_at_the_end(one: Property) -> bool:
+    return one.history or one.counts or one.name == "probes arrive"
 
 
 @dataclass(frozen=True)
@@ -200,34 +185,8 @@ class HuntRequest:
     seed: int = 0
     keep_on: bool = False
     """Continue after violations, to count them."""
-    memory_bytes: int = 500 * 2**20
+    memory_mib: int = 500
     """A process above this limit is replaced."""
-
-    @property
-    def grace_s(self) -> float:
-        """Time after which remaining processes are killed."""
-        return max(2.0, 0.1 * self.seconds)
-
-
-class _Shared(NamedTuple):
-    """State that the processes of a hunt share."""
-
-    next_seed: Any
-    """A counter that one process at a time increments."""
-    is_over: Any
-    """An event: the hunt is over for all."""
-    deadline: float
-    """By the clock `time.monotonic`, which all processes share."""
-
-    def take_seed(self) -> int:
-        with self.next_seed.get_lock():
-            seed: int = self.next_seed.value
-            self.next_seed.value += 1
-        return seed
-
-    @property
-    def is_ended(self) -> bool:
-        return bool(self.is_over.is_set()) or time.monotonic() >= self.deadline
 
 
 @dataclass
@@ -240,90 +199,186 @@ class _Part:
     """The time by `time.monotonic` and the seed of each first violation."""
     seen: set[str] = field(default_factory=set)
     """Those that had something to look at."""
-    cut: int | None = None
+    cut: tuple[int, ...] = ()
     """The seed of the history that the end of the time interrupted, which is not judged."""
-
-
-_shared: _Shared
-
-_FAREWELL_S = 3.0
-"""After a signal processes may finish their histories for so long."""
-
-
-def _share(shared: _Shared) -> None:
-    """Prepare a process; the parent handles Ctrl-C for all."""
-    global _shared  # noqa: PLW0603  # the way to hand something shared to the processes of a pool
-    _shared = shared
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class _TimeOverError(BaseException):
     """The hunt's time is over within a history."""
 
 
-@contextmanager
-def _until(deadline: float) -> Iterator[list[bool]]:
-    """Interrupt the block at the deadline; the list is then not empty, even if an agent caught the error."""
-    over: list[bool] = []
-
-    def end(*_: object) -> None:
-        over.append(True)
-        raise _TimeOverError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, deadline - time.monotonic()), 0.5)
-    try:
-        yield over
-    except _TimeOverError:
-        over.append(True)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+_GRACE_S = 2.0
+"""A hunt may exceed its time by this, or by a tenth."""
+_FAREWELL_S = 1.0
+"""After a signal processes may finish their histories for so long."""
+_LOOK_S = 0.1
+_COLLECT_EVERY = 16
+"""Histories between collections of garbage."""
 
 
-def _run_histories(one: HuntRequest) -> _Part:
-    """Run histories by seed until the hunt is over or the process has too much memory."""
-    judge = Judge(parse_question(one.path, one.text), one.overrides)
-    part = _Part(seen=judge.seen)
-    while not _shared.is_ended:
-        seed, wrong = _shared.take_seed(), dict[str, str]()
-        with _until(_shared.deadline) as over, collector_paused():
-            wrong = judge.wrong(judge.drawer.draw(seed))
-        if over:
-            part.cut = seed
-            break
-        part.histories += 1
-        for name in wrong:
-            part.counts[name] += 1
-            part.first.setdefault(name, (time.monotonic(), seed))
-        if wrong and not one.keep_on:
-            _shared.is_over.set()
-        if resident_bytes() > one.memory_bytes // 2:
-            gc.collect()
-        if resident_bytes() > one.memory_bytes:
-            break
-    return part
+class Hunt:
+    """The processes of one hunt, which share a counter of seeds and the end of the time."""
 
+    def __init__(self, one: HuntRequest, judge: Judge) -> None:
+        self._context = multiprocessing.get_context("fork")
+        self._one, self._judge, self._process = one, judge, os.getpid()
+        self._started = time.monotonic()
+        self._grace_s = max(_GRACE_S, one.seconds / 10)
+        self._next_seed: Any = self._context.RawValue("q", one.seed)
+        self._deadline: Any = self._context.RawValue("d", self._started + one.seconds)
+        """By the clock `time.monotonic`, which all processes share."""
+        self._seeds: Any = None
+        """A file whose lock is free again when a process is killed."""
+        self._running: dict[Any, Any] = {}
+        """The processes, by the ends of their pipes."""
+        self._signals: list[str] = []
 
-def resident_bytes() -> int:
-    """Return this process's memory, or its peak where the system hides the current value."""
-    statm = Path("/proc/self/statm")
-    if statm.exists():
-        return int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    def run(self, jobs: int, tell: Callable[[int, float], None]) -> Hunted:
+        """Hunt with so many processes, and shrink the first history of each violation."""
+        one, started = self._one, self._started
+        with self._ended_by_signals(), tempfile.TemporaryFile() as self._seeds:
+            parts = self._hunt(jobs, tell)
+            firsts = sorted((at, seed, name) for part in parts for name, (at, seed) in part.first.items())
+            found = {name: (at, seed) for at, seed, name in reversed(firsts if one.keep_on else firsts[:1])}
+            left = 0 if self._signals else started + one.seconds - time.monotonic()
+            self._deadline.value = time.monotonic() + max(left, self._grace_s / 4)
+            for name, (_, seed) in found.items():
+                self._start(partial(self._shrink, name, seed))
+            shrunk = [(found[wrong.name][0] - started, wrong) for wrong in self._results()]
+        counts = sum((part.counts for part in parts), Counter[str]())
+        after = min((seed for part in parts for seed in part.cut), default=self._next_seed.value)
+        found_at, wrongs = zip(*sorted(shrunk), strict=True) if shrunk else ((), ())
+        return Hunted(
+            one.path.stem,
+            sum(part.histories for part in parts),
+            f"{one.seed}..{after - 1}",
+            time.monotonic() - started,
+            wrongs,
+            found_at,
+            tuple(counts[wrong.name] for wrong in wrongs),
+            next(iter(self._signals), None),
+            tuple((it.name, it.blind) for it in self._judge.question.must if not any(it.name in p.seen for p in parts)),
+        )
 
+    def _hunt(self, jobs: int, tell: Callable[[int, float], None]) -> list[_Part]:
+        """Return the parts of all processes; replace one that ends for its memory."""
+        parts: list[_Part] = []
+        for _ in range(jobs):
+            self._start(self._run_histories)
+        for part in self._results(
+            lambda: tell(self._next_seed.value - self._one.seed, time.monotonic() - self._started)
+        ):
+            parts.append(part)
+            if not self._is_over:
+                self._start(self._run_histories)
+        return parts
 
-def _shrunk(one: HuntRequest, name: str, seed: int) -> Counterexample:
-    """Return a seed's history as a transcript, shrunk in the remaining time."""
-    judge = Judge(parse_question(one.path, one.text), one.overrides)
-    end = max(_shared.deadline, time.monotonic() + one.grace_s / 2)
-    history = judge.drawer.draw(seed)
-    small = shrink(history, lambda one: judge.is_wrong(one, name), lambda: time.monotonic() > end)
-    text = judge.wrong(small)[name]
-    about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
-    lines = f"{about}\n{judge.drawer.text(small)}"
-    shown = lines if name == RAISES else follow(parse_document(judge.question.path, lines))
-    return Counterexample(name, text, len(small.timed), shown)
+    def _start(self, make: Callable[[], object]) -> None:
+        """Start a process that sends what a function returns."""
+        reading, writing = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_answer, args=(make, writing), daemon=True)
+        process.start()
+        writing.close()
+        self._running[reading] = process
+
+    def _results(self, meanwhile: Callable[[], object] = lambda: None) -> Iterator[Any]:
+        """Yield the results of all processes; raises BackendError with the signal that ended one."""
+        while self._running:
+            meanwhile()
+            ready: list[Any] = wait(list(self._running), _LOOK_S)
+            for reading in ready:
+                process = self._running.pop(reading)
+                try:
+                    yield reading.recv()
+                except EOFError:
+                    process.join()  # before, its exit code is not known
+                    if not self._is_over:
+                        self._end()
+                        how = EndedError(process.exitcode).how
+                        raise BackendError(f"a process of the hunt was ended {how}: hunt again") from None
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether its time is over, or something was found."""
+        return bool(self._signals) or time.monotonic() >= self._deadline.value
+
+    def _end(self, after: float = 0) -> None:
+        """End the time for all processes, unless it ends before."""
+        self._deadline.value = min(self._deadline.value, time.monotonic() + after)
+
+    @contextmanager
+    def _ended_by_signals(self) -> Iterator[None]:
+        """End the hunt by signals, and note their names."""
+
+        def note(number: int, _: object) -> None:
+            self._signals.append(signal.Signals(number).name)
+            self._end(_FAREWELL_S)
+
+        before = {number: signal.signal(number, note) for number in INTERRUPTING}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    # In the processes
+
+    def _run_histories(self) -> _Part:
+        """Run histories by seed until the hunt is over or the process has too much memory."""
+        judge, part = self._judge, _Part(seen=self._judge.seen)
+        while not self._is_over:
+            fcntl.lockf(self._seeds, fcntl.LOCK_EX)
+            seed = self._next_seed.value
+            self._next_seed.value += 1
+            fcntl.lockf(self._seeds, fcntl.LOCK_UN)
+            wrong: list[dict[str, str]] = []
+            with self._in_time(), collector_paused():
+                wrong.append(judge.wrong(judge.drawer.draw(seed)))
+            if not wrong:
+                part.cut = (seed,)
+                break
+            part.histories += 1
+            part.counts.update(list(wrong[0]))
+            part.first |= {name: (time.monotonic(), seed) for name in wrong[0] if name not in part.first}
+            if wrong[0] and not self._one.keep_on:
+                self._end()
+            if peak_mib() > self._one.memory_mib:
+                break
+            if part.histories % _COLLECT_EVERY == 0:
+                gc.collect()
+        return part
+
+    def _shrink(self, name: str, seed: int) -> Counterexample:
+        """Return a seed's history as a transcript, shrunk in the remaining time."""
+        judge = self._judge
+        smaller = [judge.drawer.draw(seed)]
+        with self._in_time():
+            smaller.extend(shrink(smaller[0], lambda one: judge.is_wrong(one, name)))
+        small = smaller[-1]
+        text = judge.wrong(small)[name]
+        about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
+        lines = f"{about}\n{judge.drawer.text(small)}"
+        shown = lines if name == RAISES else follow(parse_document(judge.question.path, lines))
+        return Counterexample(name, text, len(small.timed), shown)
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Leave the block when the time is over, whatever an agent does; at last kill the process."""
+
+        def look(*_: object) -> None:
+            late = time.monotonic() - self._deadline.value
+            if late > self._grace_s / 2 or os.getppid() != self._process:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if late >= 0:
+                raise _TimeOverError
+
+        signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
+        with suppress(_TimeOverError):
+            try:
+                yield
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def hunt(
@@ -334,96 +389,14 @@ def hunt(
     `announce` is called before any code that a scenario or the command line names; `tell` receives histories and
     seconds. Raises UserError, AgentError, BackendError.
     """
-    started, context = time.monotonic(), multiprocessing.get_context("spawn")
     judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
     announce_code(judge.agent, announce)
     judge.plan(judge.drawer.draw(one.seed))  # a mistake in the file is an error before anything is started
-    shared = _Shared(context.Value("q", one.seed), context.Event(), started + one.seconds)
-    make_pool = partial(ProcessPoolExecutor, jobs, context, _share, (shared,), max_tasks_per_child=1)
-    with _signals() as signals:
-        with make_pool() as pool:
-            parts = _hunt_in(pool, one, jobs, shared, lambda: bool(signals), tell)
-        found = _first_of_each(parts, one)
-        with make_pool() as pool:  # a process that was killed has broken the first one
-            wrong = tuple(pool.map(_shrunk, [one] * len(found), found, [seed for _, seed in found.values()]))
-    counts = sum((part.counts for part in parts), Counter[str]())
-    return Hunted(
-        one.path.stem,
-        sum(part.histories for part in parts),
-        f"{one.seed}..{min((it.cut for it in parts if it.cut is not None), default=shared.next_seed.value) - 1}",
-        time.monotonic() - started,
-        wrong,
-        tuple(at - started for at, _ in found.values()),
-        tuple(counts[name] for name in found),
-        signal.Signals(signals[0]).name if signals else None,
-        tuple((it.name, it.blind) for it in judge.question.must if all(it.name not in part.seen for part in parts)),
-    )
+    return Hunt(one, judge).run(jobs, tell)
 
 
-def _hunt_in(  # noqa: PLR0913, PLR0917  # the parts of a hunt
-    pool: ProcessPoolExecutor,
-    one: HuntRequest,
-    jobs: int,
-    shared: _Shared,
-    is_interrupted: Callable[[], bool],
-    tell: Callable[[int, float], None],
-) -> list[_Part]:
-    """Return the parts of all processes; replace one that ends for its memory, kill one that hangs."""
-    begin, last = time.monotonic(), shared.deadline + one.grace_s
-    running = {pool.submit(_run_histories, one) for _ in range(jobs)}
-    children = multiprocessing.active_children()
-    parts: list[_Part] = []
-    while running:
-        done, running = wait(running, timeout=0.2)
-        parts += _results(done, children, is_interrupted)
-        tell(shared.next_seed.value - one.seed, time.monotonic() - begin)
-        if is_interrupted() and not shared.is_over.is_set():
-            shared.is_over.set()
-            last = min(last, time.monotonic() + _FAREWELL_S)
-        if not shared.is_ended:
-            running |= {pool.submit(_run_histories, one) for _ in done}
-        elif time.monotonic() > last:
-            for child in multiprocessing.active_children():
-                child.kill()
-            return parts
-        children = list({*children, *multiprocessing.active_children()})
-    return parts
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect the numbers of the signals that end a hunt."""
-    got: list[int] = []
-    before = {number: signal.signal(number, lambda its, _: got.append(its)) for number in INTERRUPTING}
-    try:
-        yield got
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _results(
-    done: Iterable[Future[_Part]], children: Iterable[Any], is_interrupted: Callable[[], bool]
-) -> Iterator[_Part]:
-    """Yield the processes' results; raises BackendError with the signal that killed one."""
-    for part in done:
-        try:
-            yield part.result()
-        except BrokenProcessPool:
-            if is_interrupted():
-                return
-            codes = [child.exitcode for child in children if child.exitcode]
-            how = (
-                f"by the signal {signal.Signals(-codes[0]).name}"
-                if codes and codes[0] < 0
-                else f"with exit code {codes}"
-            )
-            raise BackendError(f"a process of the hunt was ended {how}: hunt again") from None
-
-
-def _first_of_each(parts: Iterable[_Part], one: HuntRequest) -> dict[str, tuple[float, int]]:
-    """Return time and history of each property's first violation; only the first unless it keeps on."""
-    firsts = sorted(((at, seed, name) for part in parts for name, (at, seed) in part.first.items()), reverse=True)
-    found = {name: (at, seed) for at, seed, name in firsts}
-    ordered = sorted(found, key=lambda name: found[name])
-    return {name: found[name] for name in ordered[: None if one.keep_on else 1]}
+def _answer(make: Callable[[], object], writing: Any) -> None:
+    """Send what a function returns; the parent handles signals for all."""
+    for number in INTERRUPTING:
+        signal.signal(number, signal.SIG_IGN)
+    writing.send(make())

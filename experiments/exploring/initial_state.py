@@ -5,7 +5,7 @@ So an exploration begins exactly where its counterexamples begin to be worked by
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from typing import Any, NamedTuple
@@ -16,14 +16,13 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import Hands
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
-from roambus.experiments.exploring.model import Model
+from roambus.experiments.exploring.model import Model, Rules, State
 from roambus.experiments.exploring.moments import ClockError, Moment
 from roambus.experiments.exploring.nodes import Nodes
 from roambus.experiments.exploring.scenario_file import May, MayReader, Question, at
-from roambus.experiments.exploring.steps import Rules, State
 from roambus.experiments.exploring.world import Witness, World, witness_by
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import NodeId, Role, format_time
+from roambus.python_protocol.vocabulary import Role, format_time
 
 BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"
@@ -51,9 +50,8 @@ class InitialState(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of nodes and of their subscribers, if any."""
-        network = self.plan.timeline.network
-        return tuple(network.node_name(node) for node in range(self.model.size))
+        """The names of the nodes."""
+        return tuple(map(self.plan.timeline.network.node_name, range(self.model.size)))
 
 
 def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -> InitialState:
@@ -62,23 +60,24 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     `is_timed`: agents are known to read the clock.
     """
     planned = plan(document_of(question), overrides)
-    if planned.timeline.network.places:
+    network, now = planned.timeline.network, planned.timeline.now
+    if network.places:
         raise UserError(f"{question.path}: a tree or links can be explored, and no field")
     witness, hands = _run_setup(planned, relative=question.relative)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values, relative=question.relative)
-    nodes.horizon = question.horizon
+    nodes.copier.horizon = question.horizon
     if any(one.chance.has_drawn or one.chance.narrowed for one in hands):
         nodes.narrowed.add("chance in the setup at its first values")
     if question.horizon is not None:
         nodes.narrowed.add(f"moments longer ago than {format_time(question.horizon)} alike")
-    now = planned.timeline.now
     states = [nodes.add(*both, now) for both in zip(witness.agents, hands, strict=True)]
     nodes.is_timed |= is_timed
-    rules = replace(_rules(question, planned), begin=now, is_timed=nodes.is_timed)
-    model = Model(size, nodes, rules)
-    state = model.initial(states, _world(model, planned, witness), now)
-    return InitialState(model, state, planned, question, overrides)
+    model = Model(size, nodes, _rules(question, planned, is_timed=nodes.is_timed))
+    parents = tuple(map(planned.timeline.parents.get, range(size))) if network.is_tree else ()
+    left = tuple(one.times for one in model.rules.may)
+    world: World = replace(witness.world.without_history(), parents=parents, left=left)
+    return InitialState(model, model.initial(states, world, now), planned, question, overrides)
 
 
 def document_of(question: Question) -> Document:
@@ -89,38 +88,23 @@ def document_of(question: Question) -> Document:
     return parse_document(question.path, "\n".join((*question.head, BY_HAND, _NO_COMMAND)))
 
 
-def _rules(question: Question, planned: Plan) -> Rules:
-    network, roles = planned.timeline.network, [one.roles for one in planned.scenario.nodes]
-    reader = MayReader(network, planned.head.vocabulary)
+def _rules(question: Question, planned: Plan, *, is_timed: bool) -> Rules:
+    roles = [one.roles for one in planned.scenario.nodes]
+    own = {(one.sender, one.receiver): one.share for one in planned.timeline.losses()}
     return Rules(
-        may=tuple(_read_may(question, reader)),
+        question,
+        tuple(_read_may(question, MayReader(planned.timeline.network, planned.head.vocabulary))),
         brokers=frozenset(node for node, its in enumerate(roles) if Role.BROKER in its),
         publishers=frozenset(node for node, its in enumerate(roles) if Role.PUBLISHER in its),
-        lossy=_lossy(planned),
-        any_order=question.any_order,
-        fast_messages=question.fast_messages,
-        drift=question.drift,
-        time_limit=question.time_limit,
-        counts_calm=bool(question.calm),
-        alike=tuple(roles) if question.alike and _is_untouched(planned) else (),
+        lossy=frozenset(way for way in permutations(range(len(roles)), 2) if own.get(way, planned.head.loss)),
+        begin=planned.timeline.now,
+        is_timed=is_timed,
         history=any(one.history for one in question.must),
-        counts_messages=any(one.counts for one in question.must),
+        counts=any(one.counts for one in question.must),
     )
 
 
-def _is_untouched(planned: Plan) -> bool:
-    """Whether the setup only waits, so that nodes stay alike."""
-    return all(line.text.split()[0] == "wait" for line in planned.head.setup)
-
-
-def _lossy(planned: Plan) -> frozenset[tuple[NodeId, NodeId]]:
-    """The links on which the head allows losses."""
-    own = {(one.sender, one.receiver): one.share for one in planned.timeline.losses()}
-    ways = permutations(range(len(planned.scenario.nodes)), 2)
-    return frozenset(way for way in ways if own.get(way, planned.head.loss))
-
-
-def _read_may(question: Question, reader: MayReader) -> Iterable[May]:
+def _read_may(question: Question, reader: MayReader) -> Iterator[May]:
     for number, text in question.may:
         with at(question.path, number):
             yield reader.read(text)
@@ -148,13 +132,3 @@ def _with_moments(_: Agent, handle: Handle) -> Handle:
     """Give an agent moments in place of times."""
     clock: Any = Moment
     return lambda event, now: handle(event, clock(now))
-
-
-def _world(model: Model, planned: Plan, witness: Witness) -> World:
-    """The world after the setup, without its history."""
-    parents = planned.timeline.parents
-    return replace(
-        witness.world.without_history(),
-        parents=tuple(map(parents.get, range(model.size))) if planned.timeline.network.is_tree else (),
-        left=tuple(one.times for one in model.rules.may),
-    )

@@ -7,6 +7,8 @@ moment` and comparisons, whose results survive a shift of all moments. Everythin
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from roambus.python_protocol.vocabulary import SimTime
@@ -18,16 +20,11 @@ NOW: SimTime = 10**15
 class ClockError(TypeError):
     """An agent depends on a moment itself, not on differences alone."""
 
-
-def _refused(what: str) -> Any:
-    def refuse(self: Moment, *_: object) -> NoReturn:
-        self.note_use()
-        raise ClockError(f"with relative time it {what}, which depends on the clock")
-
-    return refuse
+    def __init__(self, what: str) -> None:
+        super().__init__(f"with relative time it {what}")
 
 
-class Moment:
+class Moment:  # noqa: PLW1641  # hashes are refused, with the other special methods
     """A moment of which only differences matter."""
 
     __slots__ = ("at",)
@@ -41,7 +38,7 @@ class Moment:
     def __add__(self, duration: object) -> Moment:
         self.note_use()
         if type(duration) is not int:
-            raise ClockError(f"with relative time it adds {type(duration).__name__} to a moment: add a duration")
+            raise ClockError(f"adds {type(duration).__name__} to a moment: add a duration")
         return type(self)(self.at + duration)
 
     __radd__ = __add__
@@ -51,63 +48,72 @@ class Moment:
         if isinstance(other, Moment):
             return self.at - other.at
         if type(other) is not int:
-            raise ClockError(f"with relative time it takes {type(other).__name__} from a moment")
+            raise ClockError(f"takes {type(other).__name__} from a moment")
         return type(self)(self.at - other)
 
-    def __lt__(self, other: object) -> bool:
-        return self.at < self._other(other)
-
-    def __le__(self, other: object) -> bool:
-        return self.at <= self._other(other)
-
-    def __gt__(self, other: object) -> bool:
-        return self.at > self._other(other)
-
-    def __ge__(self, other: object) -> bool:
-        return self.at >= self._other(other)
-
     def __eq__(self, other: object) -> bool:
-        return other is not None and self.at == self._other(other)
+        return other is not None and self._compare(operator.eq, other)
+
+    def _compare(self, compare: Callable[[Any, Any], bool], other: object) -> bool:
+        self.note_use()
+        if not isinstance(other, Moment):
+            raise ClockError(f"compares a moment with {other!r}, which depends on the clock")
+        return compare(self.at, other.at)
 
     def __repr__(self) -> str:
         return "a moment"
 
-    def _other(self, other: object) -> SimTime:
+    def __copy__(self, _: object = None) -> Moment:
+        return self
+
+    __deepcopy__ = __copy__
+
+
+def _refused(what: str) -> Any:
+    def refuse(self: Moment, *_: object) -> NoReturn:
         self.note_use()
-        if not isinstance(other, Moment):
-            raise ClockError(f"with relative time it compares a moment with {other!r}, which depends on the clock")
-        return other.at
+        raise ClockError(f"{what}, which depends on the clock")
 
-    __hash__ = _refused("hashes a moment")
-    __bool__ = _refused("takes a moment for true or false")
-    __int__ = __index__ = _refused("makes an integer of a moment")
-    __float__ = __complex__ = _refused("makes a float of a moment")
-    __str__ = __format__ = _refused("writes a moment as text")
-    __rsub__ = _refused("takes a moment from a number")
-    __round__ = __trunc__ = __floor__ = __ceil__ = _refused("rounds a moment")
-    __neg__ = __pos__ = __abs__ = __invert__ = _refused("computes with a moment alone")
-    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refused("multiplies or divides")
-    __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pow__ = __rpow__ = _refused("divides a moment")
-    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _refused("shifts a moment")
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refused("takes bits of a moment")
-    __reduce_ex__ = __reduce__ = _refused("copies a moment by itself")
+    return refuse
 
-    def __copy__(self) -> Moment:
-        return self
 
-    def __deepcopy__(self, _: object) -> Moment:
-        return self
+def _compared(compare: Callable[[Any, Any], bool]) -> Any:
+    return lambda self, other: self._compare(compare, other)
+
+
+_REFUSED = {
+    "hashes a moment": "hash",
+    "takes a moment for true or false": "bool",
+    "makes an integer of a moment": "int index",
+    "makes a float of a moment": "float complex",
+    "writes a moment as text": "str format",
+    "takes a moment from a number": "rsub",
+    "rounds a moment": "round trunc floor ceil",
+    "computes with a moment alone": "neg pos abs invert",
+    "multiplies or divides": "mul rmul truediv rtruediv floordiv rfloordiv",
+    "divides a moment": "mod rmod divmod rdivmod pow rpow",
+    "shifts a moment": "lshift rlshift rshift rrshift",
+    "takes bits of a moment": "and rand or ror xor rxor",
+    "copies a moment by itself": "reduce reduce_ex",
+}
+"""Special methods that are refused, by the verb of the error."""
+
+for _what, _names in _REFUSED.items():
+    for _name in _names.split():
+        setattr(Moment, f"__{_name}__", _refused(_what))
+for _compare in (operator.lt, operator.le, operator.gt, operator.ge):
+    setattr(Moment, f"__{_compare.__name__}__", _compared(_compare))
 
 
 class Probe(Moment):
     """A moment that notices any use, and so finds agents that read the clock."""
 
-    __slots__ = ("uses",)
+    __slots__ = ("is_used",)
 
-    def __init__(self, at: SimTime, uses: list[bool] | None = None) -> None:
+    def __init__(self, at: SimTime) -> None:
         super().__init__(at)
-        self.uses = [] if uses is None else uses
+        self.is_used = False
 
     def note_use(self) -> None:
         """Note that an agent has used it."""
-        self.uses.append(True)
+        self.is_used = True

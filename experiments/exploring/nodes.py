@@ -12,71 +12,28 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
 
 from roambus.bridge.backend import Hello, NodeInfo
 from roambus.bridge.errors import SideEffectError, UserError
-from roambus.bridge.host.agents import describe_failure, handler_of, place_of
+from roambus.bridge.host.agents import describe_failure, handler_of, place_of, shared_generators_unused
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.process import is_raised
-from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timers
-from roambus.experiments.exploring.copies import Copier, Surroundings, parts
+from roambus.experiments.exploring.copies import Copier, Numbering, Surroundings
 from roambus.experiments.exploring.moments import NOW, ClockError, Moment, Probe
 from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime
-
-Value = TypeVar("Value", bound=Hashable)
-
-
-class Numbering(Generic[Value]):
-    """Gives different values different numbers, from 0."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Value, int] = {}
-        self._values: list[Value] = []
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __getitem__(self, number: int) -> Value:
-        return self._values[number]
-
-    def number(self, value: Value) -> int:
-        """Return the number of a value."""
-        number = self._numbers.get(value)
-        if number is None:
-            number = self._numbers[value] = len(self._values)
-            self._values.append(value)
-        return number
-
-
-class Objects:
-    """Numbers objects by their pickles: 1, 1.0 and True are three objects."""
-
-    def __init__(self, copier: Copier) -> None:
-        self._copier = copier
-        self._numbers: dict[bytes, int] = {}
-        self._objects: list[Any] = []
-
-    def __getitem__(self, number: int) -> Any:
-        return self._objects[number]
-
-    def number(self, value: object) -> int:
-        """Return the number of an object."""
-        number = self._numbers.setdefault(self._copier.encode(value), len(self._objects))
-        if number == len(self._objects):
-            self._objects.append(value)
-        return number
 
 
 class Accepted(NamedTuple):
@@ -91,16 +48,16 @@ Observation = Notification | Accepted
 
 
 class Outcome(NamedTuple):
-    """A possible answer: the next state, messages (destination, number) and observations."""
+    """A possible answer: the next state, messages (destination, number), and the numbers of observations."""
 
     state: int
     sends: tuple[tuple[NodeId, int], ...]
-    seen: tuple[Observation, ...]
+    seen: tuple[int, ...]
     picks: tuple[int, ...]
     """The picks of its draws; empty for all first representatives."""
 
 
-class Failure(NamedTuple):
+class Raised(NamedTuple):
     """The agent raised an error."""
 
     text: str
@@ -137,8 +94,6 @@ class Nodes:
     def __init__(self, size: int, agent_class: type[Agent], *, values: int = 1, relative: bool = False) -> None:
         """`values` is the number of representatives of a range for draws."""
         self.relative = relative
-        self.horizon: SimTime | None = None
-        """With relative time, older moments are alike; None: each counts."""
         self._agent_class = agent_class
         self._down: set[NodeId] = set()
         hello = Hello("exploration", [NodeInfo(0)] * size, 2 * NOW)
@@ -148,11 +103,14 @@ class Nodes:
         self.copier = Copier(self._chance)
         self._surroundings = Surroundings(agent_class, self.copier)
         self._states: Numbering[_State] = Numbering()
-        self.messages = Objects(self.copier)
-        self.events = Objects(self.copier)
-        self._answers: dict[tuple[int, int, SimTime], tuple[Outcome | Failure, ...]] = {}
-        self._later: dict[tuple[int, SimTime], int] = {}
-        self._shown: dict[int, Agent] = {}
+        self.messages: Numbering[Any] = Numbering(self.copier.encode)
+        """By their pickles: 1, 1.0 and True are three."""
+        self.events: Numbering[Any] = Numbering(self.copier.encode)
+        self.seen: Numbering[Observation] = Numbering(self.copier.encode)
+        self.answer = cache(self._answer)
+        self.later = cache(self._later)
+        self.agent = cache(lambda state: self._load(state, NOW)[0])
+        """An agent in that state, read-only."""
         self.cuts: set[str] = set()
         """Untried parts of the question, with reasons: it is then not decided."""
         self.narrowed = self._chance.narrowed
@@ -163,106 +121,72 @@ class Nodes:
     def __len__(self) -> int:
         return len(self._states)
 
-    # States
-
     def add(self, agent: Agent, hands: Hands, now: SimTime) -> int:
         """Return the number of an agent's state after the setup; raises UserError."""
         self.copier.chance = agent.random
-        try:
-            return self._number(agent, hands.timers, now)
-        finally:
-            self.copier.chance = self._chance
-
-    def _base(self, now: SimTime) -> SimTime:
-        return NOW if self.relative else now
+        number = self._number(agent, hands.timers, now)
+        self.copier.chance = self._chance
+        return number
 
     def _number(self, agent: Agent, timers: Timers, now: SimTime) -> int:
         origin = now if self.relative else 0
         relative = tuple(one._replace(at=one.at - origin) for one in timers)
-        data = self._encoded((agent, relative), now)
-        self.is_timed |= bool(timers) or self.copier.met_moments
-        return self._states.number(_State(data, tuple(one.at for one in relative)))
-
-    def _encoded(self, both: tuple[Agent, Timers], now: SimTime) -> bytes:
-        """Return the state of an agent and its timers; raises UserError."""
-        name = self._agent_class.__name__
         try:
-            return self.copier.encode_stable(both, now, self.narrowed)
+            data = self.copier.encode_stable((agent, relative), now, self.narrowed)
         except UserError as error:
             text = str(error).replace("self[0]", "self", 1).replace("self[1]", "a key of its timers: self", 1)
-            raise type(error)(f"agent {name} cannot be explored: {text}") from error
+            raise type(error)(f"agent {self._agent_class.__name__} cannot be explored: {text}") from error
+        self.is_timed |= bool(timers) or self.copier.met_moments
+        return self._states.number(_State(data, tuple(one.at for one in relative)))
 
     def _load(self, state: int, now: SimTime) -> tuple[Agent, Timers]:
         agent, timers = self.copier.decode(self._states[state].data, now)
         origin = now if self.relative else 0
         return agent, tuple(one._replace(at=one.at + origin) for one in timers)
 
-    def agent(self, state: int, now: SimTime) -> Agent:
-        """Return an agent in that state, read-only."""
-        if state not in self._shown:
-            self._shown[state] = self._load(state, self._base(now))[0]
-        return self._shown[state]
-
-    def data(self, state: int) -> bytes:
-        """Return the pickle of a state."""
-        return self._states[state].data
-
     def due(self, state: int, now: SimTime) -> tuple[SimTime, ...]:
         """Return the time left of each timer, the next first; 0 for a late one."""
         due = self._states[state].due
         return due if self.relative else tuple([max(0, at - now) for at in due])
 
-    def later(self, state: int, time: SimTime) -> int:
+    def _later(self, state: int, time: SimTime) -> int:
         """Return the node's state after idle time."""
         if not (time and self.relative):
             return state
-        found = self._later.get((state, time))
-        if found is None:
-            agent, timers = self._load(state, NOW - time)
-            if self.horizon is not None:
-                _clamp(agent, NOW - self.horizon)
-            passed = tuple(one._replace(at=max(NOW, one.at)) for one in timers)
-            found = self._later[state, time] = self._number(agent, passed, NOW)
-        return found
+        agent, timers = self._load(state, NOW - time)
+        return self._number(agent, tuple(one._replace(at=max(NOW, one.at)) for one in timers), NOW)
 
-    # Answers
-
-    def answer(self, state: int, event: int, now: SimTime) -> tuple[Outcome | Failure, ...]:
+    def _answer(self, state: int, event: int, now: SimTime) -> tuple[Outcome | Raised, ...]:
         """Return the possible answers of a node in that state to that event."""
-        key = (state, event, now)
-        found = self._answers.get(key)
-        if found is None:
-            found = self._answers[key] = tuple(self._work_out(state, self.events[event], self._base(now)))
-        return found
+        return tuple(self._outcomes(state, self.events[event], NOW if self.relative else now))
 
-    def _work_out(self, state: int, event: Any, now: SimTime) -> Iterator[Outcome | Failure]:
+    def _outcomes(self, state: int, event: Any, now: SimTime) -> Iterator[Outcome | Raised]:
         """Try every outcome of chance in order, like counting with mixed radix."""
-        script: list[int] | None = []
-        tried = 0
-        while script is not None and tried < MOST_OUTCOMES:
+        scripts: list[list[int]] = [[]]
+        for script in scripts:
             outcome = self._try(state, event, now, script)
-            ways = self._chance.ways.copy()
-            if not (isinstance(outcome, Failure) or self._is_repeated(outcome, state, event, now, script)):
+            following = _next_script(script, self._chance.ways.copy())
+            if not (isinstance(outcome, Raised) or self._repeated(state, event, now, script) == outcome):
                 self._refuse("the same event in the same state has two answers: it keeps state outside of the agent")
             yield outcome
-            tried += 1
-            script = _next_script(script, ways)
-        if script is not None:
-            self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
+            if following and len(scripts) == MOST_OUTCOMES:
+                self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
+            elif following:
+                scripts.append(following)
 
-    def _is_repeated(self, outcome: Outcome | Failure, state: int, event: Any, now: SimTime, script: list[int]) -> bool:
-        """Compute the answer again, with a probe as the time until an agent reads the clock."""
+    def _repeated(self, state: int, event: Any, now: SimTime, script: list[int]) -> Outcome | Raised:
+        """Compute an answer again, with a probe as the time until an agent reads the clock."""
         if not (self.is_timed or self.relative):
             probe = Probe(now)
             again = self._try(state, event, now, script, probe)
-            if not probe.uses:
-                return again == outcome
+            if not probe.is_used:
+                return again
             self.is_timed = True
-        return self._try(state, event, now, script) == outcome
+        return self._try(state, event, now, script)
 
     def _try(
         self, state: int, event: Any, now: SimTime, script: list[int], probe: Probe | None = None
-    ) -> Outcome | Failure:
+    ) -> Outcome | Raised:
         """Work out one answer."""
         agent, timers = self._load(state, now)
         clock: Any = probe if probe is not None else Moment(now) if self.relative else now
@@ -272,19 +196,18 @@ class Nodes:
         self._chance.script.extend(script)
         try:
             with shared_generators_unused(self._agent_class.__name__), _limited():
-                outcome: Outcome | Failure = self._outcome(agent, hands, event, now, tuple(script))
+                outcome: Outcome | Raised = self._outcome(agent, hands, event, now, tuple(script))
         except (UserError, SideEffectError):
             raise
         except BaseException as error:  # whatever the author's code raises is a finding
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
+            told = TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
             if (refused := _refused(error)) is not None and probe is None:
-                self._refuse(str(refused), place_of(error, agent, _handled(event, timers), ()))
-            told = _handled(event, timers)
+                self._refuse(str(refused), place_of(error, agent, told, ()))
             text = str(describe_failure(agent, 0 if self.relative else now, told, error))
-            outcome = Failure(text, tuple(script))
-        changed = self._surroundings.change()
-        if changed is not None:
+            outcome = Raised(text, tuple(script))
+        if (changed := self._surroundings.change()) is not None:
             self._refuse(f"it changes {changed}, which all nodes share and which is no part of its state")
         return outcome
 
@@ -292,17 +215,13 @@ class Nodes:
         """Have an agent handle an event, and a run's host carry out its actions."""
         self._executor.outgoing.clear()
         self._down.clear()
-        if isinstance(event, Crashed):
-            self._down.add(agent.node)
+        self._down.update([agent.node] * isinstance(event, Crashed))
         actions = hands.handle(event, now)
         for action in actions:
             self._executor.executing.get(type(action), refuse)(agent.node, action)
         number = self._number(agent, hands.timers, now)
         sends = tuple((one.destination, self.messages.number(one.message)) for one in self._executor.outgoing)
-        seen = tuple(observations(actions))
-        if seen:
-            self.copier.encode(seen)  # refuses moments
-        return Outcome(number, sends, seen, picks)
+        return Outcome(number, sends, tuple(map(self.seen.number, observations(actions))), picks)
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:
         raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {why}")
@@ -313,11 +232,6 @@ def _refused(error: BaseException | None) -> BaseException | None:
     while error is not None and not isinstance(error, ClockError | ChanceError):
         error = error.__cause__ or error.__context__
     return error
-
-
-def _handled(event: Any, timers: Timers) -> Any:
-    """Return the event that an agent handles; a timer by its key."""
-    return TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
 
 
 @contextmanager
@@ -348,27 +262,11 @@ def observations(actions: Iterable[Action]) -> Iterator[Observation]:
             yield Accepted(action.notification_id, tuple(map(int, (action.detail or "").split())))
 
 
-def _next_script(script: list[int], ways: list[int]) -> list[int] | None:
-    """Return the picks after `script`, given each draw's number of outcomes; None after the last."""
+def _next_script(script: list[int], ways: list[int]) -> list[int]:
+    """Return the picks after `script`, given each draw's number of outcomes; none after the last."""
     # How many draws there are, and of how many outcomes, may depend on earlier picks. `ways` is of this script, and the
     # next begins with the same picks, but for the last that can grow.
     picks = (script + [0] * len(ways))[: len(ways)]
     while picks and picks[-1] == ways[len(picks) - 1] - 1:
         picks.pop()
-    if not picks:
-        return None
-    picks[-1] += 1
-    return picks
-
-
-def _clamp(agent: Agent, oldest: SimTime) -> None:
-    """Limit the age of an agent's moments."""
-    waiting: list[object] = [agent]
-    met: set[int] = set()
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Moment):
-            one.at = max(one.at, oldest)
-        elif id(one) not in met:
-            met.add(id(one))
-            waiting += (part for _, part in parts(one))
+    return [*picks[:-1], picks[-1] + 1] if picks else []

@@ -23,18 +23,17 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import Announce, announce_file, silently
+from roambus.bridge.agents import AgentCode, Announce, silently
 from roambus.bridge.code import import_file
 from roambus.bridge.errors import UserError
 from roambus.experiments.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
-from roambus.python_protocol.brokers.broker import RoutingTable as FamilyTable
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.mft.messages import RoutingTable as MftTable
 from roambus.python_protocol.settings import unknown
@@ -66,12 +65,11 @@ class View:
 
     def called(self, identifier: NotificationId | str) -> str:
         """What the scenario calls a notification."""
-        names: list[str] = []
-        for one in self.world.published:
-            names.append(one.name)
-            if str(one.notification.id) == str(identifier):
-                return one.name if names.count(one.name) == 1 else f"{one.name}#{names.count(one.name)}"
-        return str(identifier)
+        ids = [str(one.notification.id) for one in self.world.published]
+        if str(identifier) not in ids:
+            return str(identifier)
+        *before, name = [one.name for one in self.world.published][: ids.index(str(identifier)) + 1]
+        return f"{name}#{before.count(name) + 1}" if name in before else name
 
     def published(self) -> tuple[Published, ...]:
         """The published notifications, with the nodes that wanted them then."""
@@ -81,7 +79,7 @@ class View:
 Check = Callable[[View], str | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Property:
     """A check with its name, and when it is asked."""
 
@@ -92,8 +90,7 @@ class Property:
     """Whether it needs deliveries and acceptances, which then belong to the state."""
     lasts: bool = False
     """Whether it depends on the history alone and violations last: then it is judged in all states."""
-    about: str = field(default="", compare=False)
-    sees: Callable[[View], bool] = field(default=lambda _: True, compare=False)
+    sees: Callable[[View], object] = lambda _: True
     """Whether there is anything to look at."""
     blind: str = ""
     """What to say if there never was."""
@@ -123,43 +120,24 @@ class Property:
         return not (self.at_any_time or self.lasts)
 
 
+def _named(check: Any) -> str:
+    return str(check.__name__).replace("_", " ")
+
+
 def once_quiet(check: Check) -> Property:
     """Makes a function a property of quiet states."""
-    return _made(check, at_any_time=False)
+    return Property(_named(check), check, history=True)
 
 
 def at_any_time(check: Check) -> Property:
     """Makes a function a property of all states."""
-    return _made(check, at_any_time=True)
+    return Property(_named(check), check, at_any_time=True, history=True)
 
 
-def _made(check: Any, *, at_any_time: bool) -> Property:
-    name = check.__name__.replace("_", " ")
-    return Property(name, check, at_any_time, history=True, about=(check.__doc__ or "").strip().split("\n")[0])
-
+# Tables
 
 Ways = Mapping[NodeId, tuple[NodeId, ...]]
 """The next hops to each destination that is known."""
-
-
-def ways_of(agent: Any, now: SimTime) -> Ways:
-    """The next hops of an agent now; empty without a table by destinations."""
-    own = getattr(agent, "ways", None)
-    if own is not None:
-        found: Ways = own(now)
-        return found
-    table = _table(agent)
-    return next((read(table, now) for kind, read in _READ.items() if isinstance(table, kind)), {})
-
-
-def _table(agent: Any) -> Any:
-    broker = getattr(agent, "broker", None)
-    return getattr(agent if broker is None else broker, "table", None)
-
-
-def _can_be_read(agent: Any) -> bool:
-    """Whether there is a table by destinations."""
-    return hasattr(agent, "ways") or isinstance(_table(agent), tuple(_READ))
 
 
 def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
@@ -167,25 +145,30 @@ def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
     return {one: (route.next_hop,) for one, route in routes if route.state.value == "valid" and route.lifetime > now}
 
 
-def _of_mft(table: MftTable, _: SimTime) -> Ways:
-    return {s: () if route.next_hop is None else (route.next_hop,) for s, route in table if route.filters}
-
-
-def _of_family(table: FamilyTable, _: SimTime) -> Ways:
-    return {subscriber: tuple(table.interfaces(subscriber)) for subscriber in table.subscribers()}
-
-
 _READ: dict[type[Any], Callable[[Any, SimTime], Ways]] = {
     AodvTable: _of_aodv,
-    MftTable: _of_mft,
-    FamilyTable: _of_family,
+    MftTable: lambda table, _: {s: () if it.next_hop is None else (it.next_hop,) for s, it in table if it.filters},
 }
+
+
+def _table(agent: Any) -> Any:
+    broker = getattr(agent, "broker", None)
+    return getattr(agent if broker is None else broker, "table", None)
+
+
+def ways_of(agent: Any, now: SimTime) -> Ways:
+    """The next hops of an agent now; empty without a table by destinations."""
+    table = _table(agent)
+    own = getattr(agent, "ways", None) or getattr(table, "ways", None)
+    if own is not None:
+        found: Ways = own(now)
+        return found
+    return next((read(table, now) for kind, read in _READ.items() if isinstance(table, kind)), {})
 
 
 def filters_of(agent: Any, subscriber: NodeId) -> set[Any] | None:
     """A broker's filters for a subscriber; None for an agent without such a table."""
-    broker = getattr(agent, "broker", None)
-    filters = getattr(getattr(broker, "table", None), "filters", None)
+    filters = getattr(_table(agent), "filters", None) if getattr(agent, "broker", None) is not None else None
     return None if filters is None else set(filters(subscriber))
 
 
@@ -195,57 +178,141 @@ def stored_by(agent: Any) -> set[NodeId]:
     return set() if storage is None else set(storage.subscribers())
 
 
+def no_loops(view: View) -> str | None:
+    """No way to a destination comes back to a node that it has passed."""
+    ways = {node: ways_of(view.agents[node], view.now) for node in view.up}
+    for destination in sorted({one for known in ways.values() for one in known}):
+        hops = {one: known.get(destination, ()) for one, known in ways.items()}
+        loop = next(filter(None, (_loop(node, destination, hops) for node in ways)), None)
+        if loop:
+            return f"the way to {view.name(destination)} is a loop: {' '.join(map(view.name, loop))}"
+    return None
+
+
+def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, ...]]) -> list[NodeId]:
+    """The way from a node back to it, if any; a broker's hop to itself means its own client."""
+    waiting: list[list[NodeId]] = [[start]]
+    while waiting:
+        way = waiting.pop()
+        following = hops.get(way[-1], ()) if way[-1] != destination else ()
+        if len(way) > 1 and start in following:
+            return [*way, start]
+        waiting += ([*way, hop] for hop in following if hop not in way)
+    return []
+
+
+def tables_lead_to_subscribers(view: View) -> str | None:
+    """Every broker that reaches a subscriber's broker has a way that ends at the subscriber."""
+    for broker, subscriber in _pairs(view):
+        agent, way = view.agents[broker], [broker]
+        if not (hasattr(agent, "ways") or hasattr(_table(agent), "ways") or isinstance(_table(agent), tuple(_READ))):
+            continue
+        while way[-1] != subscriber and len(way) <= view.world.nodes:
+            hops = ways_of(view.agents[way[-1]], view.now).get(subscriber, ())
+            if not hops or (hops[0] == way[-1] and hops[0] != subscriber):
+                break
+            way.append(hops[0])
+        if way[-1] != subscriber or any(b not in view.world.neighbours(a) for a, b in pairwise(way)):
+            told = " ".join(map(view.name, way))
+            return f"the way of {view.name(broker)} to {view.name(subscriber)} is {told}, and does not lead there"
+    return None
+
+
+def nothing_stuck(view: View) -> str | None:
+    """No broker keeps something for a subscriber that it can reach."""
+    stuck = (one for one in _pairs(view) if one[1] in stored_by(view.agents[one[0]]))
+    told = (f"{view.name(one)} keeps something for {view.name(subscriber)}" for one, subscriber in stuck)
+    return next((f"{text}, which it can reach" for text in told), None)
+
+
+def no_phantoms(view: View) -> str | None:
+    """No broker has filters for a subscriber within its reach other than those that it has."""
+    for broker in _brokers(view):
+        for subscriber in sorted(view.world.part(broker)):
+            filters, wanted = filters_of(view.agents[broker], subscriber), set(view.world.wanted[subscriber])
+            if filters is not None and filters != wanted:
+                told = f"a subscription of {view.name(subscriber)}"
+                return f"{view.name(broker)} " + (
+                    f"has {told} that it has not" if filters - wanted else f"lacks {told}"
+                )
+    return None
+
+
+def _brokers(view: View) -> list[NodeId]:
+    return [node for node in view.up if getattr(view.agents[node], "broker", None) is not None]
+
+
+def _pairs(view: View) -> Iterator[tuple[NodeId, NodeId]]:
+    """Each broker with each subscriber that it can reach."""
+    for broker in _brokers(view):
+        yield from ((broker, one) for one in sorted(view.world.part(broker)) if view.world.wanted[one])
+
+
+def one_leader_a_partition(view: View) -> str | None:
+    """In each part of the network that hangs together one broker leads, and no more."""
+    for part in {view.world.part(node) for node in view.up}:
+        overlays = {node: _overlay(view.agents[node]) for node in sorted(part)}
+        leaders = [node for node, overlay in overlays.items() if getattr(overlay, "is_leader", False)]
+        brokers = [node for node in part if getattr(view.agents[node], "broker", overlays[node]) is not None]
+        if brokers and len(leaders) != 1 and any(hasattr(one, "is_leader") for one in overlays.values()):
+            names = " and ".join(map(view.name, leaders)) or "nobody"
+            return f"among {' '.join(map(view.name, sorted(part)))} {names} lead"
+    return None
+
+
+def _overlay(agent: Any) -> Any:
+    return getattr(agent, "overlay", agent)
+
+
+# Deliveries
+
+
 def nothing_lost(view: View) -> str | None:
-    """What a node has accepted for a subscriber is delivered, or kept for it, unless it has unsubscribed."""
+    """What a node has accepted for a subscriber is delivered, or kept for it, unless its interest has ended."""
     kept = {subscriber for agent in view.agents.values() for subscriber in stored_by(agent)}
-    for identifier, subscriber in sorted(view.world.taken):
-        given = {str(one) for one in view.world.delivered[subscriber]}
-        if identifier not in given and subscriber not in kept and _still_wants(view, identifier, subscriber):
+    wanting = {(str(one.notification.id), node) for one in view.published() for node in one.wanted_by}
+    for identifier, subscriber in sorted(view.world.taken & wanting):
+        if subscriber not in kept and identifier not in map(str, view.world.delivered[subscriber]):
             return f"{view.called(identifier)} was accepted for {view.name(subscriber)}, and is lost"
     return None
 
 
-def _still_wants(view: View, identifier: str, subscriber: int) -> bool:
-    """Whether its interest never ended: after an unsubscription nothing older is due."""
-    return any(str(one.notification.id) == identifier and subscriber in one.wanted_by for one in view.published())
-
-
 def everything_delivered(view: View) -> str | None:
     """Who has wanted a notification ever since it was published, and always was in reach of its publisher, has it."""
-    for one in view.published():
-        for subscriber in sorted(one.due):
-            if one.notification.id not in view.world.delivered[subscriber]:
-                return f"{view.called(one.notification.id)} was not delivered to {view.name(subscriber)}"
-    return None
+    return _undelivered(view, lambda one: one.due)
 
 
 def everything_delivered_in_the_end(view: View) -> str | None:
     """Who wanted a notification when it was published, wants it still, and is in reach again, has it."""
-    for one in view.published():
-        for subscriber in sorted(one.wanted_by & view.world.part(one.notification.id.publisher)):
-            has = one.notification.id in view.world.delivered[subscriber]
-            if not has and view.world.wants(subscriber, one.notification):
-                return f"{view.called(one.notification.id)} was not delivered to {view.name(subscriber)}"
-    return None
+
+    def due(one: Published) -> Iterable[NodeId]:
+        reached = view.world.part(one.notification.id.publisher)
+        return (node for node in one.wanted_by & reached if view.world.wants(node, one.notification))
+
+    return _undelivered(view, due)
+
+
+def _undelivered(view: View, due: Callable[[Published], Iterable[NodeId]]) -> str | None:
+    every = ((one.notification.id, node) for one in view.published() for node in sorted(due(one)))
+    lacking = ((one, node) for one, node in every if one not in view.world.delivered[node])
+    return next((f"{view.called(one)} was not delivered to {view.name(node)}" for one, node in lacking), None)
 
 
 def nothing_twice(view: View) -> str | None:
     """No notification is delivered to the same subscriber twice."""
-    for node, given in enumerate(view.world.delivered):
-        for identifier, count in Counter(given).items():
-            if count > 1:
-                return f"{view.called(identifier)} was delivered to {view.name(node)} {count} times"
-    return None
+    counted = Counter((node, one) for node, given in enumerate(view.world.delivered) for one in given)
+    told = (
+        f"{view.called(one)} was delivered to {view.name(node)} {its} times"
+        for (node, one), its in counted.items()
+        if its > 1
+    )
+    return next(told, None)
 
 
 def nothing_unwanted(view: View) -> str | None:
     """Only published content is delivered, and only to nodes that want it at that moment."""
-    for node, identifier in sorted(view.world.altered, key=str):
-        return f"{view.called(identifier)} was delivered to {view.name(node)} with other content than was published"
-    for node, identifier in sorted(view.world.unwanted, key=str):
-        why = "which does not want it" if view.world.is_published(identifier) else "and nobody has published it"
-        return f"{view.called(identifier)} was delivered to {view.name(node)}, {why}"
-    return None
+    wrong = sorted(view.world.unwanted, key=str)
+    return next((f"{view.called(one)} was delivered to {view.name(node)}{why}" for node, one, why in wrong), None)
 
 
 def order_kept(view: View) -> str | None:
@@ -260,192 +327,79 @@ def order_kept(view: View) -> str | None:
     return None
 
 
-def probes_arrive(view: View) -> str | None:
-    """What anybody publishes now comes once to everybody in reach who wants it, and to nobody else."""
-    return None if view.probe is None else view.probe()
-
-
-def no_loops(view: View) -> str | None:
-    """No way to a destination comes back to a node that it has passed."""
-    ways = {node: ways_of(view.agents[node], view.now) for node in view.up}
-    for destination in sorted({one for known in ways.values() for one in known}):
-        for node in ways:
-            loop = _loop(node, destination, {one: known.get(destination, ()) for one, known in ways.items()})
-            if loop:
-                return f"the way to {view.name(destination)} is a loop: {' '.join(map(view.name, loop))}"
-    return None
-
-
-def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, ...]]) -> list[NodeId]:
-    """The way from a node back to it, if any; a broker's hop to itself means its own client."""
-    waiting: list[list[NodeId]] = [[start]]
-    while waiting:
-        way = waiting.pop()
-        if way[-1] == destination:
-            continue
-        for hop in hops.get(way[-1], ()):
-            if hop == start and len(way) > 1:
-                return [*way, hop]
-            if hop not in way:
-                waiting.append([*way, hop])
-    return []
-
-
-def tables_lead_to_subscribers(view: View) -> str | None:
-    """Every broker that reaches a subscriber's broker has a way that ends at the subscriber."""
-    for broker, subscriber in _pairs(view):
-        if not _can_be_read(view.agents[broker]):
-            continue
-        way = [broker]
-        while way[-1] != subscriber and len(way) <= view.world.nodes:
-            hops = ways_of(view.agents[way[-1]], view.now).get(subscriber, ())
-            if not hops or (hops[0] == way[-1] and hops[0] != subscriber):
-                break
-            way.append(hops[0])
-        if way[-1] != subscriber or not _stands(way, view):
-            told = " ".join(map(view.name, way))
-            return f"the way of {view.name(broker)} to {view.name(subscriber)} is {told}, and does not lead there"
-    return None
-
-
-def _stands(way: list[NodeId], view: View) -> bool:
-    return all(b in view.world.neighbours(a) for a, b in pairwise(way))
-
-
-def nothing_stuck(view: View) -> str | None:
-    """No broker keeps something for a subscriber that it can reach."""
-    for broker, subscriber in _pairs(view):
-        if subscriber in stored_by(view.agents[broker]):
-            return f"{view.name(broker)} keeps something for {view.name(subscriber)}, which it can reach"
-    return None
-
-
-def no_phantoms(view: View) -> str | None:
-    """No broker has filters for a subscriber within its reach other than those that it has."""
-    for broker in _brokers(view):
-        for subscriber in sorted(view.world.part(broker)):
-            filters = filters_of(view.agents[broker], subscriber)
-            if filters is None:
-                continue
-            wanted = set(view.world.wanted[subscriber])
-            if filters - wanted:
-                return f"{view.name(broker)} has a subscription of {view.name(subscriber)} that it has not"
-            if wanted - filters:
-                return f"{view.name(broker)} lacks a subscription of {view.name(subscriber)}"
-    return None
-
-
-def _brokers(view: View) -> list[NodeId]:
-    return [node for node in view.up if getattr(view.agents[node], "broker", None) is not None]
-
-
-def _pairs(view: View) -> Iterator[tuple[NodeId, NodeId]]:
-    """Each broker with each subscriber that it can reach."""
-    for broker in _brokers(view):
-        for subscriber in sorted(view.world.part(broker)):
-            if view.world.wanted[subscriber]:
-                yield broker, subscriber
-
-
-def _sees_ways(view: View) -> bool:
-    return any(ways_of(agent, view.now) for agent in view.agents.values())
-
-
-def _sees_filters(view: View) -> bool:
-    return any(filters_of(agent, 0) is not None for agent in view.agents.values())
-
-
-def _sees_storage(view: View) -> bool:
-    return any(hasattr(getattr(agent, "broker", None), "storage") for agent in view.agents.values())
-
-
-def _sees_deliveries(view: View) -> bool:
-    return any(view.world.delivered)
-
-
-def _sees_dues(view: View) -> bool:
-    return any(one.wanted_by for one in view.published())
-
-
-def _sees_elections(view: View) -> bool:
-    return _elect(getattr(agent, "overlay", agent) for agent in view.agents.values())
-
-
-def _elect(overlays: Iterable[Any]) -> bool:
-    return any(hasattr(one, "is_leader") for one in overlays)
-
-
-def one_leader_a_partition(view: View) -> str | None:
-    """In each part of the network that hangs together one broker leads, and no more."""
-    for part in {view.world.part(node) for node in view.up}:
-        overlays = {node: getattr(view.agents[node], "overlay", view.agents[node]) for node in sorted(part)}
-        leaders = [node for node, overlay in overlays.items() if getattr(overlay, "is_leader", False)]
-        brokers = [node for node in part if getattr(view.agents[node], "broker", overlays[node]) is not None]
-        if _elect(overlays.values()) and brokers and len(leaders) != 1:
-            names = " and ".join(map(view.name, leaders)) or "nobody"
-            return f"among {' '.join(map(view.name, sorted(part)))} {names} lead"
-    return None
-
-
 EVENTUALLY_QUIET = "eventually quiet"
-
-
-def _never_asked(_: View) -> str | None:
-    """Whatever happens, a time comes when nothing is under way (looked for in the graph of all states)."""
-    return None
-
-
-def _property(check: Check, sees: Callable[[View], bool], blind: str, name: str = "", **others: Any) -> Property:
-    about = (check.__doc__ or "").strip().split("\n")[0]
-    return Property(name or check.__name__.replace("_", " "), check, about=about, sees=sees, blind=blind, **others)
-
-
-_NO_WAYS = "no agent had a way to anybody that can be read"
-_NO_DELIVERY = "nothing was delivered"
-
+_GROUPS: tuple[tuple[str, Callable[[View], object], dict[str, Any], dict[str, Check]], ...] = (
+    (
+        "no agent had a way to anybody that can be read",
+        lambda view: any(ways_of(agent, view.now) for agent in view.agents.values()),
+        {},
+        {
+            "no loops": no_loops,
+            "no lasting loops": no_loops,
+            "tables lead to subscribers": tables_lead_to_subscribers,
+        },
+    ),
+    (
+        "no broker stores anything that can be read",
+        lambda view: any(hasattr(getattr(agent, "broker", None), "storage") for agent in view.agents.values()),
+        {},
+        {"nothing stuck": nothing_stuck},
+    ),
+    (
+        "no broker has a table of filters by subscriber",
+        lambda view: any(filters_of(agent, 0) is not None for agent in view.agents.values()),
+        {},
+        {"no phantoms": no_phantoms},
+    ),
+    ("no node noted ROUTE", lambda view: view.world.taken, {"history": True}, {"nothing lost": nothing_lost}),
+    (
+        "nothing was published that anybody wanted",
+        lambda view: any(one.wanted_by for one in view.published()),
+        {"history": True, "lives": True},
+        {
+            "everything delivered": everything_delivered,
+            "everything delivered in the end": everything_delivered_in_the_end,
+        },
+    ),
+    (
+        "nothing was delivered",
+        lambda view: any(view.world.delivered),
+        {"history": True, "lasts": True},
+        {"nothing twice": nothing_twice, "nothing unwanted": nothing_unwanted, "order kept": order_kept},
+    ),
+    (
+        "nobody could publish what anybody wants",
+        lambda view: view.can_probe(),
+        {},
+        {"probes arrive": lambda view: None if view.probe is None else view.probe()},
+    ),
+    (
+        "no agent has an election that can be read",
+        lambda view: any(hasattr(_overlay(agent), "is_leader") for agent in view.agents.values()),
+        {},
+        {"one leader a partition": one_leader_a_partition},
+    ),
+    ("", lambda _: True, {}, {EVENTUALLY_QUIET: lambda _: None}),  # looked for in the graph of all states
+)
+"""What to say if there was nothing to look at, whether there is, flags, and properties."""
 
 PROPERTIES = {
-    one.name: one
-    for one in (
-        _property(no_loops, _sees_ways, _NO_WAYS, at_any_time=True),
-        _property(no_loops, _sees_ways, _NO_WAYS, "no lasting loops"),
-        _property(tables_lead_to_subscribers, _sees_ways, _NO_WAYS),
-        _property(nothing_stuck, _sees_storage, "no broker stores anything that can be read"),
-        _property(no_phantoms, _sees_filters, "no broker has a table of filters by subscriber"),
-        _property(nothing_lost, lambda view: bool(view.world.taken), "no node noted ROUTE", history=True),
-        *(
-            _property(check, _sees_dues, "nothing was published that anybody wanted", history=True, lives=True)
-            for check in (everything_delivered, everything_delivered_in_the_end)
-        ),
-        *(
-            _property(check, _sees_deliveries, _NO_DELIVERY, history=True, lasts=True)
-            for check in (nothing_twice, nothing_unwanted, order_kept)
-        ),
-        _property(probes_arrive, lambda view: view.can_probe(), "nobody could publish what anybody wants"),
-        _property(one_leader_a_partition, _sees_elections, "no agent has an election that can be read"),
-        _property(_never_asked, lambda _: True, "", EVENTUALLY_QUIET),
-    )
+    name: Property(name, check, at_any_time=name == "no loops", sees=sees, blind=blind, **flags)
+    for blind, sees, flags, its in _GROUPS
+    for name, check in its.items()
 }
 """The properties that come with roambus, by name."""
-
-_LOAD = re.compile(r"at most (\d{1,6}) messages a command")
 
 
 def _load(name: str, most: int) -> Property:
     """So many messages, each broadcast counted once, and those that timers send not at all."""
 
     def check(view: View) -> str | None:
-        world = view.world
-        if world.messages <= most * world.commands:
-            return None
-        return f"{world.messages} messages were sent for {world.commands} commands"
+        messages, commands = view.world.messages, view.world.commands
+        return f"{messages} messages were sent for {commands} commands" if messages > most * commands else None
 
-    return Property(
-        name, check, lasts=True, counts=True, sees=lambda view: bool(view.world.commands), blind=_NO_COMMAND
-    )
-
-
-_NO_COMMAND = "no command was given"
+    said = "no command was given"
+    return Property(name, check, lasts=True, counts=True, sees=lambda view: view.world.commands, blind=said)
 
 
 def find_property(text: str, folder: Path, announce: Announce = silently) -> Property:
@@ -455,12 +409,13 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
     """
     file, colon, name = text.rpartition(":")
     if not colon:
-        if load := _LOAD.fullmatch(text):
-            return _load(text, int(load[1]))
-        if text not in PROPERTIES:
+        load = re.fullmatch(r"at most (\d{1,6}) messages a command", text)
+        if load is None and text not in PROPERTIES:
             raise ValueError(unknown("property", text, PROPERTIES))
-        return PROPERTIES[text]
-    announce_file(f"property {text}", folder / file, announce)
+        return PROPERTIES[text] if load is None else _load(text, int(load[1]))
+    if (folder / file).is_file():
+        told = AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce()
+        announce(told.replace("runs agent ", "runs ", 1))
     found = getattr(import_file(f"property {text!r}", folder / file), name, None)
     if not isinstance(found, Property):
         raise UserError(f"property {text!r}: {name} is not a function under @once_quiet or @at_any_time")

@@ -9,23 +9,19 @@ intact and all nodes up meanwhile.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
-from roambus.bridge.backends.ideal.graph import Graph, Happening, Link
+from roambus.bridge.backends.ideal.graph import Graph, GraphChange, Link
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_queue import EVENT_OF_FAULT, published_by
 from roambus.bridge.scenario.definition import Command as PlannedCommand
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.tree import Places, tree_links
-from roambus.bridge.transcript.commands import (
-    Command,
-    PublishEvent,
-    planned,
-)
+from roambus.bridge.transcript.commands import Command, planned
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.experiments.exploring.nodes import Accepted, Observation, observations
 from roambus.python_protocol.actions import Action, Send
@@ -46,6 +42,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 Parents = tuple[NodeId | None, ...]
+Value = TypeVar("Value")
 
 
 class Published(NamedTuple):
@@ -78,10 +75,8 @@ class World:
     """Each node's deliveries, in order."""
     taken: frozenset[tuple[str, NodeId]] = frozenset()
     """(notification, subscriber) that a node has accepted."""
-    unwanted: frozenset[tuple[NodeId, NotificationId]] = frozenset()
-    """Deliveries to a node that did not want them then, or that were never published."""
-    altered: frozenset[tuple[NodeId, NotificationId]] = frozenset()
-    """Deliveries with another content than published under that id; not among `delivered`."""
+    unwanted: frozenset[tuple[NodeId, NotificationId, str]] = frozenset()
+    """Deliveries that were wrong, with the reason; those of another content are not among `delivered`."""
     messages: int = 0
     """The number of sent messages, and of given `commands`, if a property counts them."""
     commands: int = 0
@@ -99,17 +94,8 @@ class World:
 
     def without_history(self) -> World:
         """The same world, of whose history nothing is asked."""
-        nothing = ((),) * self.nodes
-        return replace(
-            self,
-            published=(),
-            delivered=nothing,
-            taken=frozenset(),
-            unwanted=frozenset(),
-            altered=frozenset(),
-            messages=0,
-            commands=0,
-        )
+        known = (self.graph, self.parents, self.left, self.wanted, self.numbers, (), ((),) * self.nodes)
+        return World(*known, elapsed=self.elapsed, calm=self.calm)
 
     @property
     def nodes(self) -> int:
@@ -129,11 +115,14 @@ class World:
         """The nodes that a node can reach, itself included."""
         return self.graph.part(node)
 
-    def after(self, *happenings: Happening | ParentChange) -> World:
+    def using(self, may: int) -> World:
+        """The world in which a line was used once more."""
+        return replace(self, left=_with(self.left, may, self.left[may] - 1))
+
+    def after(self, *happenings: GraphChange | ParentChange) -> World:
         """The world after changes of links, nodes or given places."""
         tree = [one for one in happenings if isinstance(one, ParentChange)]
-        parents = dict(enumerate(self.parents))
-        graph = self.graph
+        graph, parents = self.graph, dict(enumerate(self.parents))
         for one in (*tree_links(tree, parents), *(one for one in happenings if not isinstance(one, ParentChange))):
             graph = graph.after(one)
         parents |= {one.node: one.parent for one in tree}
@@ -141,16 +130,14 @@ class World:
 
     def told(self, node: NodeId, event: object, name: str = "") -> World:
         """The world after an application's command; `name` is the notification's."""
-        match event:
-            case Subscribe(wanted):
-                return self._with_wanted(node, self.wanted[node] | {wanted})
-            case Unsubscribe(wanted):
-                return self._with_wanted(node, self.wanted[node] - {wanted})
-            case Publish(notification):
-                wanting = frozenset(one for one in range(self.nodes) if self.wants(one, notification))
-                numbers = (*self.numbers[:node], self.numbers[node] + 1, *self.numbers[node + 1 :])
-                published = (*self.published, Published(notification, name, wanting, wanting))
-                return replace(self, numbers=numbers, published=published)
+        if isinstance(event, Publish):
+            wanting = frozenset(one for one in range(self.nodes) if self.wants(one, event.notification))
+            published = (*self.published, Published(event.notification, name, wanting, wanting))
+            return replace(self, numbers=_with(self.numbers, node, self.numbers[node] + 1), published=published)
+        if isinstance(event, Subscribe | Unsubscribe):
+            others = self.wanted[node] - {event.filter}
+            filters = others | {event.filter} if isinstance(event, Subscribe) else others
+            return replace(self, wanted=_with(self.wanted, node, filters))
         return self
 
     def wants(self, node: NodeId, notification: Notification) -> bool:
@@ -171,20 +158,21 @@ class World:
         due = one.due & wanted_by
         return one._replace(wanted_by=wanted_by, due=due & self.part(one.notification.id.publisher) if due else due)
 
-    def _with_wanted(self, node: NodeId, filters: frozenset[Filter]) -> World:
-        return replace(self, wanted=(*self.wanted[:node], filters, *self.wanted[node + 1 :]))
-
     def seeing(self, node: NodeId, seen: Observation) -> World:
         """The world after a node was given something, or accepted it for others."""
         if isinstance(seen, Accepted):
             return replace(self, taken=self.taken | {(seen.notification, one) for one in seen.subscribers})
+        why = ", and nobody has published it"
+        if self.is_published(seen.id):
+            why = "" if self.wants(node, seen) else ", which does not want it"
+        delivered = _with(self.delivered, node, (*self.delivered[node], seen.id))
         if any(one.notification.id == seen.id and repr(one.notification) != repr(seen) for one in self.published):
-            return replace(self, altered=self.altered | {(node, seen.id)})
-        own = (*self.delivered[node], seen.id)
-        is_unwanted = not (self.is_published(seen.id) and self.wants(node, seen))
-        unwanted = self.unwanted | {(node, seen.id)} if is_unwanted else self.unwanted
-        delivered = (*self.delivered[:node], own, *self.delivered[node + 1 :])
-        return replace(self, delivered=delivered, unwanted=unwanted)
+            why, delivered = " with other content than was published", self.delivered
+        return replace(self, delivered=delivered, unwanted=self.unwanted | ({(node, seen.id, why)} if why else set()))
+
+
+def _with(values: tuple[Value, ...], place: int, value: Value) -> tuple[Value, ...]:
+    return (*values[:place], value, *values[place + 1 :])
 
 
 class Told(NamedTuple):
@@ -197,19 +185,17 @@ class Told(NamedTuple):
 
 def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
     """Apply a possible command with its immediate effects, as in a run without other plans."""
-    plan = planned(command, 0)
+    plan: Any = planned(command, 0)
     if isinstance(plan, PlannedCommand):
         node, event = plan.node, cast("Any", plan.command)
         if isinstance(event, Publication):
             event = published_by(node, world.numbers[node], event, dict(enumerate(world.wanted)))
-        name = command.name if isinstance(command, PublishEvent) else ""
-        return Told(world.told(node, event, name), after=((node, event),))
+        return Told(world.told(node, event, getattr(command, "name", "")), after=((node, event),))
     new = world.after(plan)
     before = ((plan.node, EVENT_OF_FAULT[plan.kind]),) if isinstance(plan, Fault) else ()
-    if not world.parents or isinstance(plan, LinkChange):
-        return Told(new, before)
     places = Places(dict(enumerate(world.parents)), brokers, world.down)
-    return Told(new, before, tuple(places.news(sorted(set(places.apply(plan))))))
+    moves = bool(world.parents) and not isinstance(plan, LinkChange)
+    return Told(new, before, tuple(places.news(sorted(set(places.apply(plan)))) if moves else ()))
 
 
 Look = Callable[[SimTime], None]
@@ -229,16 +215,14 @@ class Witness:
 
         `settling`: how long subscriptions take to settle, and from when on it no longer matters.
         """
-        size = len(scenario.nodes)
         graph = graph_of(scenario)
         self.agents: list[Any] = []
         self.sent: list[tuple[SimTime, str]] = []
         """The times and types of all messages."""
-        self.world = World.of(size, graph.links)
-        self._names = timeline.events
+        self.world = World.of(len(scenario.nodes), graph.links)
+        self._names, self._look = timeline.events, look
         self._published_at: list[SimTime] = []
         self._to_come = deque[LinkChange](sorted(graph.changes, key=lambda one: one.at))
-        self._look = look
         self._settling, self._settled_from = settling
         self._since: dict[tuple[NodeId, Filter], SimTime | None] = {}
         """Since when each filter has been settling; None while its node is out of reach."""
@@ -256,69 +240,56 @@ class Witness:
                 changes.append(self._to_come.popleft())
             # Who moves loses one link and gets another at the same instant: at no moment it is out of reach.
             self.world = self.world.after(*changes).with_dues()
-            for change in changes:
-                self._begin_again(change.a, at)
-                self._begin_again(change.b, at)
+            self._begin_again({end for change in changes for end in (change.a, change.b)}, at)
 
     def see(self, node: NodeId, event: Event, now: SimTime) -> None:
         """Takes what a node is told."""
         self.reach(now)
         self._look(now)
+        world, is_fault = self.world, isinstance(event, Crashed | Stopped | Recovered)
         match event:
-            case Detach():
-                self._away.add(node)
-            case Attach():
-                self._away.discard(node)
-            case Subscribe() | Unsubscribe() | Publish() | Crashed() | Stopped() | Recovered():
-                world = self._changed(node, event, now)
-                self.world = replace(world, commands=world.commands + 1).with_dues()
-            case _:
-                return
-        for one in range(self.world.nodes) if isinstance(event, Crashed | Stopped | Recovered) else (node,):
-            self._begin_again(one, now)
-
-    def _changed(self, node: NodeId, event: Event, now: SimTime) -> World:
-        match event:
+            case Detach() | Attach():
+                self._away = self._away | {node} if isinstance(event, Detach) else self._away - {node}
+            case Crashed() | Stopped() | Recovered():
+                world = world.after(
+                    Fault(now, node, FaultKind.RECOVER if isinstance(event, Recovered) else FaultKind.CRASH)
+                )
             case Subscribe(wanted):
+                world = world.told(node, event)
                 self._since.setdefault((node, wanted), None)
             case Unsubscribe(wanted):
+                world = world.told(node, event)
                 self._since.pop((node, wanted), None)
             case Publish(notification):
                 name = self._names.get(str(notification.id), str(notification.id)).partition("#")[0]
                 self._published_at.append(now)
-                return self._settled(self.world.told(node, event, name), now)
-            case Recovered():
-                return self.world.after(Fault(now, node, FaultKind.RECOVER))
-            case Crashed() | Stopped():
-                return self.world.after(Fault(now, node, FaultKind.CRASH))
-        return self.world.told(node, event)
+                world = self._settled(world.told(node, event, name), now)
+            case _:
+                return
+        self.world = replace(world, commands=world.commands + (world is not self.world)).with_dues()
+        self._begin_again(range(self.world.nodes) if is_fault else (node,), now)
 
-    def _begin_again(self, node: NodeId, now: SimTime) -> None:
+    def _begin_again(self, nodes: Collection[NodeId], now: SimTime) -> None:
         """Restart the settling of unsettled filters: now, or once all are up and in reach."""
         for (one, wanted), since in self._since.items():
-            if one == node and (since is None or now - since < self._settling):
+            if one in nodes and (since is None or now - since < self._settling):
                 can_settle = one not in self._away and not self.world.down and bool(self.world.neighbours(one))
                 self._since[one, wanted] = now if can_settle else None
 
     def _settled(self, world: World, now: SimTime) -> World:
         """The world whose last publication is wanted by settled subscriptions alone."""
-        if now >= self._settled_from:
-            return world
         *others, last = world.published
-        known = {
-            node
-            for (node, wanted), since in self._since.items()
-            if since is not None and now - since >= self._settling and wanted.matches(last.notification)
-        }
-        last = last._replace(wanted_by=last.wanted_by & known, due=last.due & known)
+        since = ((*its, at) for its, at in self._since.items() if at is not None and now - at >= self._settling)
+        known = {node for node, wanted, _ in since if wanted.matches(last.notification)}
+        if now < self._settled_from:
+            last = last._replace(wanted_by=last.wanted_by & known, due=last.due & known)
         return replace(world, published=(*others, last))
 
     def hear(self, node: NodeId, actions: Sequence[Action], now: SimTime, *, by_timer: bool) -> None:
         """Record the node's answer; messages of timers are no load of a command."""
         sent = [(now + one.after, str(one.message.message_type)) for one in actions if isinstance(one, Send)]
         self.sent += sent
-        if sent and not by_timer:
-            self.world = replace(self.world, messages=self.world.messages + len(sent))
+        self.world = replace(self.world, messages=self.world.messages + len(sent) * (not by_timer))
         for seen in observations(actions):
             self.world = self.world.seeing(node, seen)
 

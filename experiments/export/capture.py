@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from struct import Struct
@@ -147,20 +146,18 @@ class Packet(NamedTuple):
     rssi_dbm: float | None = None
 
 
-def capture(record: Record, node: NodeId | None = None) -> Iterator[bytes]:
-    """Return the capture's blocks of a run or node; raise UserError."""
+def capture(record: Record) -> Iterator[bytes]:
+    """Return the capture's blocks; raise UserError."""
     scenario = scenario_of(record)
     name = agent_name(record.header.agent)
-    nodes = range(len(scenario.nodes)) if node is None else [node]
     pan = pan_of(name)
     yield section(f"roambus {version('roambus')}", f"agent {record.header.agent}, seed {scenario.seed}")
-    yield from (interface(f"node{one}", format_roles(scenario.nodes[one].roles)) for one in nodes)
+    yield from (interface(f"node{number}", format_roles(node.roles)) for number, node in enumerate(scenario.nodes))
     for one in packets(record, scenario):
-        if one.node in nodes:
-            data = frame(pan, one.sequence, one.sender, one.destination, one.message)
-            direction = OUTBOUND if one.is_sent else INBOUND
-            flags = direction | (BROADCAST_PACKET if one.destination == BROADCAST else UNICAST)
-            yield packet(nodes.index(one.node), one.time, tapped(data, one.rssi_dbm), flags)
+        data = frame(pan, one.sequence, one.sender, one.destination, one.message)
+        direction = OUTBOUND if one.is_sent else INBOUND
+        flags = direction | (BROADCAST_PACKET if one.destination == BROADCAST else UNICAST)
+        yield packet(one.node, one.time, tapped(data, one.rssi_dbm), flags)
 
 
 def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
@@ -249,26 +246,11 @@ class _Air:
                 raise UserError(f"the record is damaged: it names node {node} of {self._nodes}")
 
 
-def capture_of(trace: Trace, node: NodeId | None = None) -> Iterator[bytes]:
-    """Return the capture of a run or node; raise UserError without a sound record."""
-    with _record(trace) as record:
-        yield from capture(record, node)
-
-
-def captures_of_nodes(trace: Trace) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Return each node's file-name ending and capture; raise UserError as `capture_of`."""
-    # Each file reads the record from its begin: its packets are not kept in memory for all nodes.
-    with _record(trace) as record:
-        nodes = len(scenario_of(record).nodes)
-    for node in range(nodes):
-        yield f",node={node}.pcapng", capture_of(trace, node)
-
-
-@contextmanager
-def _record(trace: Trace) -> Iterator[Record]:
+def capture_of(trace: Trace) -> Iterator[bytes]:
+    """Return the capture of a run; raise UserError without a sound record."""
     path = trace.file.with_name(RECORD_FILE)
     if not path.is_file():
         advice = "traces hold no bytes of messages: make the run with --record"
         raise UserError(f"{trace.file.parent}: there is no {RECORD_FILE}, and {advice}")
     with open_record(path) as record:
-        yield record
+        yield from capture(record)

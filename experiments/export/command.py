@@ -11,7 +11,7 @@ from roambus.bridge.errors import UserError
 from roambus.experiments.console.options import AGENT_NAME, FOLDER, MEASURE
 from roambus.experiments.console.output import answer, remark, report_problems
 
-FORMATS = ("sca", "vec", "pcapng", "pcapng-nodes", "dissector")
+FORMATS = ("sca", "vec", "pcapng", "dissector")
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str) -> list[str]:
@@ -55,8 +55,8 @@ def export(
     events of each node over time. Both have OMNeT++'s own form, which opp_scavetool, omnetpp.scave and the Analysis
     Tool read.
 
-    The format pcapng is a capture of all frames sent and received; pcapng-nodes is one for each node. Both need a run
-    that was made with --record. The format dissector is roambus.lua, with which Wireshark and tshark read the messages
+    The format pcapng is a capture of all frames sent and received, with an interface for each node. It needs a run that
+    was made with --record. The format dissector is roambus.lua, with which Wireshark and tshark read the messages
     in captures. It is generated from the messages of the results' agents, or of those that --agents names, whose code
     is loaded; with --agents it needs no results, and is written to the working folder.
 

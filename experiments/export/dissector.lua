@@ -1,7 +1,7 @@
 -- What is the same in the dissectors of all agents: `register` takes the description of an agent's messages.
 --
 -- A description has a name, a PAN and the messages by their tags. A message has a class, a key that is unique among
--- the agent's messages, and a shape. Shapes are those of roambus/python_protocol/messages/shapes.py; `kind` says which.
+-- the agent's messages, and a shape. `kind` names a shape.
 
 local DEEPEST = 4
 local NUMBERS = {

@@ -1,6 +1,6 @@
 """Writes a Lua dissector for Wireshark from the messages that agents declare.
 
-A field's bytes follow from its type (`messages.octets`). Each agent's table describes its messages to `dissector.lua`,
+A field's bytes follow from its type (`messages.layout`). Each agent's table describes its messages to `dissector.lua`,
 for the frames of its own PAN. A filter begins with a message's type; a class, then a tag, distinguishes those that
 share one. Names are untrusted, and Wireshark runs the file: each name is a Lua string with every unusual byte as a
 number.
@@ -15,29 +15,16 @@ from typing import Any
 
 from roambus.experiments.export.capture import agent_name, pan_of
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import (
-    BitText,
-    Blob,
-    Enumerated,
-    Fields,
-    Fixed,
-    Flags,
-    Inner,
-    Number,
-    Padding,
-    Repeated,
-    Shape,
-    Tagged,
-    Text,
-)
+from roambus.python_protocol.messages.fields import Integer, ItsOwn, Maybe, Several
+from roambus.python_protocol.messages.layout import Declared, Enumeration, Layout, Record, groups, masks
+from roambus.python_protocol.messages.message import Inner, Message
+from roambus.python_protocol.messages.octets import Shape, number, repeated
 
 _SAME_FOR_ALL = Path(__file__).with_name("dissector.lua")
 _NO_KEY = re.compile(r"[^a-z0-9]+")
 """Characters not allowed in a lower-case filter name."""
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 """Printable ASCII without quotation mark and backslash, literal in a Lua string."""
-_BARE: dict[type[Shape], str] = {Text: "text", Padding: "padding", BitText: "bittext"}
 
 
 def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
@@ -63,7 +50,7 @@ def _message(cls: type[Message], key: str) -> dict[str, Any]:
     """Return a message's table; without its own type it shows its payload's."""
     kind = _type(cls)
     known = {} if kind is None else {"type": kind}
-    return {"class": cls.__name__, "key": key, **known, "shape": _described(cls.shape_of_fields())}
+    return {"class": cls.__name__, "key": key, **known, "shape": _shape(cls)}
 
 
 def _keys(messages: Sequence[type[Message]]) -> list[str]:
@@ -87,37 +74,50 @@ def _key(name: str) -> str:
     return _NO_KEY.sub("_", name.lower()).strip("_") or "message"
 
 
-def _described(shape: Shape) -> dict[str, Any]:
-    """Return the shape as a Lua table with a reader in `dissector.lua`; an unknown one is opaque."""
-    match shape:
-        case Number(code):
-            return {"kind": "number", "code": code}
-        case Enumerated(names):
-            return {"kind": "enumerated", "names": list(names)}
-        case Blob(count):
-            return {"kind": "blob", "code": count.code}
-        case Fixed(size):
-            return {"kind": "fixed", "size": size}
-        case Inner(tags):
-            return {"kind": "inner", "tags": list(tags)}
-    return _described_compound(shape)
+def _shape(cls: type[Message]) -> Shape:
+    """Return the shape of the bytes after the tag; a class with its own `read` declares it as `shape`."""
+    is_own = cls.read.__func__ is not Message.read.__func__ or cls.write is not Message.write  # type: ignore[attr-defined]  # of methods of classes
+    return _declared(cls) if is_own else _fields(cls._layout)
 
 
-def _described_compound(shape: Shape) -> dict[str, Any]:
-    """Describe shapes that hold others, and those without content."""
-    match shape:
-        case Repeated(item, count):
-            return {"kind": "repeated", "code": count.code, "item": _described(item)}
-        case Fields(fields):
-            named = [{"name": _key(name) if name else "", "shape": _described(one)} for name, one in fields]
-            return {"kind": "fields", "fields": named}
-        case Flags(flags):
-            masks = [{"name": _key(one.name), "mask": one.mask} for one in flags]
-            shapes = [{} if one.shape is None else {"shape": _described(one.shape)} for one in flags]
-            return {"kind": "flags", "flags": [{**mask, **known} for mask, known in zip(masks, shapes, strict=True)]}
-        case Tagged(cases):
-            return {"kind": "tagged", "cases": {tag: _described(one) for tag, one in cases}}
-    return {"kind": _BARE.get(type(shape), "opaque")}
+def _fields(layout: Layout) -> Shape:
+    """Return the shape of a layout's fields; a byte of bits has no name."""
+    named: list[Shape] = []
+    for group in groups(layout.declared):
+        if group[0].sort == "bit":
+            named.append({"name": "", "shape": {"kind": "flags", "flags": [_flag(*one) for one in masks(group)]}})
+        else:
+            named += [{"name": _key(one.name), "shape": _described(one.kind)} for one in group]
+    return {"kind": "fields", "fields": named}
+
+
+def _flag(field: Declared, mask: int) -> Shape:
+    """Return a bit, with the shape of the optional value that it marks."""
+    own = {"shape": _described(field.kind)} if field.is_optional else {}
+    return {"name": _key(field.name), "mask": mask, **own}
+
+
+def _described(kind: Any) -> Shape:
+    """Return the shape of a field's type, which has a reader in `dissector.lua`."""
+    match kind.kind if isinstance(kind, Maybe) else kind:
+        case Integer(code):
+            return number(code)
+        case Several(item, count):
+            return repeated(_described(item), count.code)
+        case Record():
+            return _fields(kind.layout)
+        case Enumeration():
+            return {"kind": "enumerated", "names": kind.names}
+        case Inner():
+            tags = [getattr(cls, "tag", None) for cls in kind.classes]  # a base of others stands for any message
+            return {"kind": "inner", "tags": [] if None in tags else tags}
+    return _declared(kind.cls if isinstance(kind, ItsOwn) else kind)
+
+
+def _declared(kind: Any) -> Shape:
+    """Return the shape that a type declares; one written by hand without it is opaque."""
+    shape = getattr(kind, "shape", None)
+    return shape if isinstance(shape, dict) else {"kind": "opaque"}
 
 
 def _lua(value: Any) -> str:

@@ -18,7 +18,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, remove_unfinished
 from roambus.bridge.runs.layout import AGENTS, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
-from roambus.experiments.export.capture import capture_of, captures_of_nodes
+from roambus.experiments.export.capture import capture_of
 from roambus.experiments.export.dissector import dissector
 from roambus.experiments.export.result_files import run_label, scalar_file, vector_file
 from roambus.experiments.export.runs import Export, find_runs
@@ -26,7 +26,7 @@ from roambus.experiments.studies.study import find_extra, sweep_folders
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import Trace
 
-SCALARS, VECTORS, CAPTURE, CAPTURES = "sca", "vec", "pcapng", "pcapng-nodes"
+SCALARS, VECTORS, CAPTURE = "sca", "vec", "pcapng"
 DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
 EXPORT_FOLDER = "export"
 """The default folder, below the results."""
@@ -104,11 +104,7 @@ def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tupl
     A run can lack the format's input, such as a record.
     """
     for trace in traces:
-        try:
-            for ending, content in _files_of(trace, kind):
-                yield _write(folder / _file_name(run_label(trace), ending), content)
-        except UserError as error:
-            yield None, str(error)
+        yield _write(folder / _file_name(run_label(trace), f".{kind}"), _STREAMS[kind](trace))
 
 
 def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
@@ -135,16 +131,5 @@ def _file_name(label: str, ending: str) -> str:
     return f"{begin}-{digest}{ending}"
 
 
-def _files_of(trace: Trace, kind: str) -> Iterable[tuple[str, Content]]:
-    """Return a run's files in a format, each with its name's ending."""
-    if kind == CAPTURES:
-        return captures_of_nodes(trace)
-    ending, write = _ONE_FILE[kind]
-    return [(ending, write(trace))]
-
-
-_ONE_FILE: dict[str, tuple[str, Callable[[Trace], Content]]] = {
-    VECTORS: (f".{VECTORS}", vector_file),
-    CAPTURE: (f".{CAPTURE}", capture_of),
-}
-"""The formats with one file for each run, and its ending."""
+_STREAMS: dict[str, Callable[[Trace], Content]] = {VECTORS: vector_file, CAPTURE: capture_of}
+"""The formats that need one trace at a time."""

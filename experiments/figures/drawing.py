@@ -24,14 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 from roambus.bridge.process import import_elsewhere
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import (
-    Cell,
+    Curve,
     CurveFigure,
-    DotFigure,
-    Dots,
     Drawn,
     Figure,
     Lines,
-    MapFigure,
+    OwnFigure,
     Series,
 )
 from roambus.experiments.figures.style import USUAL, Look
@@ -47,7 +45,6 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 _MARGIN = 0.05
@@ -158,8 +155,8 @@ LINE_ID = r"line-(\d+)-\d+"
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
     """Write FOLDER/name in the look's formats, and the caption as FOLDER/name.txt; raises OSError."""
     with _styled(look.settings):
-        if isinstance(figure, MapFigure):
-            picture = _plot_map(figure, look)
+        if isinstance(figure, OwnFigure):
+            picture = figure.picture(look)
         else:
             picture = Picture(figsize=look.size, layout="constrained")
             _name_parts(_plot(figure, picture.add_subplot(), look))
@@ -223,10 +220,8 @@ def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
     lines: Sequence[ErrorbarContainer | Line2D]
     if isinstance(figure, Figure):
         lines, scale = _plot_lines(figure, axes, look)
-    elif isinstance(figure, CurveFigure):
-        lines, scale = _plot_curves(figure, axes, look), ""
     else:
-        lines, scale = _plot_dots(figure, axes, look)
+        lines, scale = _plot_curves(figure, axes, look), ""
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + scale)
     parts: list[list[Artist]] = [
@@ -268,9 +263,9 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
 def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
     """Plot values over time, or a distribution in steps, without markers."""
     lines: list[Line2D] = []
-    for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
+    for curve, paint in zip(figure.series, _paints(figure.series, look), strict=True):
         drawstyle = "default" if figure.is_time else "steps-post"
-        lines += axes.plot(dots.x, dots.y, drawstyle=drawstyle, **{**paint, "marker": ""})
+        lines += axes.plot(curve.x, curve.y, drawstyle=drawstyle, **{**paint, "marker": ""})
     if figure.logarithmic:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -278,17 +273,6 @@ def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
         axes.set_xlim(left=0)
     axes.set_ylim(0, None if figure.is_time else 1)
     return lines
-
-
-def _plot_dots(figure: DotFigure, axes: Axes, look: Look) -> tuple[list[Line2D], str]:
-    lines = []
-    for dots, paint in zip(figure.series, _paints(figure.series, look), strict=True):
-        lines += axes.plot(dots.x, dots.y, **{**paint, "linestyle": "", "markersize": 3})
-    if figure.logarithmic:
-        axes.set_yscale("log")
-    elif all(y >= 0 for dots in figure.series for y in dots.y):
-        axes.set_ylim(bottom=0)
-    return lines, ", logarithmic" if figure.logarithmic else ""
 
 
 def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
@@ -300,54 +284,13 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
     return line
 
 
-_TINT, _NOBODY = 0.45, "#EEEEEE"
-"""The strength of colour in an agent's cell, so that text stays legible, and an empty cell's colour."""
-_LETTERS, _HATCHES = 0.75, 16
-"""The relative letter size in cells, and the lines of a hatch."""
-
-
-def _plot_map(figure: MapFigure, look: Look) -> Picture:
-    """Place panels side by side, or one below the other without room, each as large as a figure."""
-    width, height = look.size
-    count = len(figure.panels)
-    rows, columns = (count, 1) if look.is_narrow else (1, count)
-    picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
-    for position, (title, cells) in enumerate(figure.panels.items(), start=1):
-        axes = picture.add_subplot(rows, columns, position)
-        axes.set_title(title, loc="left")
-        axes.set_xlabel(figure.x_title)
-        axes.set_ylabel(figure.y_title)
-        axes.set_xticks(range(len(figure.x_values)), figure.x_values)
-        axes.set_yticks(range(len(figure.y_values)), figure.y_values)
-        axes.set_xlim(-_SIDE, len(figure.x_values) - _SIDE)
-        axes.set_ylim(-_SIDE, len(figure.y_values) - _SIDE)
-        axes.grid(visible=False)
-        for (x, y), cell in cells.items():
-            _plot_cell(cell, axes, figure.x_values.index(x), figure.y_values.index(y), look)
-    return picture
-
-
-def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
-    rank = look.agents.index(cell.agent) if cell.agent in look.agents else len(look.agents)
-    ground = _tinted(_colour(rank, 0, look), _TINT) if cell.agent else _NOBODY
-    left, low = x - _SIDE, y - _SIDE
-    axes.add_patch(Rectangle((left, low), 1, 1, facecolor=ground, edgecolor="white", linewidth=2))
-    # Lines, because a report takes no patterns over out of a figure's file.
-    for d in () if cell.is_sure else np.linspace(-1, 1, _HATCHES)[1:-1]:
-        ends = [left + max(0, -d), left + min(1, 1 - d)], [low + max(0, d), low + min(1, 1 + d)]
-        axes.plot(*ends, color="white", linewidth=2)
-    letters = _LETTERS * float(mpl.rcParams["font.size"])
-    box = {"facecolor": ground, "edgecolor": "none", "pad": 1.5}
-    axes.text(x, y, "\n".join(cell.words), ha="center", va="center", fontsize=letters, bbox=box)
-
-
-def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]:
+def _paints(series: Sequence[Series | Curve], look: Look) -> list[dict[str, Any]]:
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
     return [
         {
-            "color": _colour(rank, 0 if look.is_grey else ranks[:index].count(rank), look),
+            "color": colour_of(rank, 0 if look.is_grey else ranks[:index].count(rank), look),
             "marker": _MARKERS[index % len(_MARKERS)],
             "linestyle": _LINES[index % len(_LINES)],
         }
@@ -355,12 +298,14 @@ def _paints(series: Sequence[Series | Dots], look: Look) -> list[dict[str, Any]]
     ]
 
 
-def _colour(rank: int, lines_before: int, look: Look) -> str:
+def colour_of(rank: int, lines_before: int, look: Look) -> str:
+    """The colour of the agent of that place, lighter for its further lines."""
     colours = _GREYS if look.is_grey else _COLOURS
-    return _tinted(colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before))
+    return tinted(colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before))
 
 
-def _tinted(colour: str, share: float) -> str:
+def tinted(colour: str, share: float) -> str:
+    """The colour, with white for the rest."""
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 

@@ -1,4 +1,4 @@
-"""The data of figures: lines of means with intervals, single observations, or maps.
+"""The data of figures: lines of means with intervals, or curves of single observations.
 
 A plan names a metric, an axis and lines (places in the sweep) before any number is looked up. `look_up` finds the
 numbers, and `figure_table` writes them in Markdown. A sweep without a study has `plans_of_any_sweep`, one for each
@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
-from roambus.bridge.runs.layout import AGENT, LACKING, SEED
-from roambus.experiments.measurements import Measurements, axis_title, format_mean, markdown_table, rows_at
+from roambus.bridge.runs.layout import AGENT, LACKING
+from roambus.experiments.measurements import Measurements, axis_title, format_mean, markdown_table
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
 from roambus.spark.metrics.catalogue import Scale, Support
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+    from roambus.experiments.figures.style import Look
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +50,6 @@ class Plan:
     """The horizontal axis' title; empty for the axis' own."""
 
 
-@dataclass(frozen=True, slots=True)
-class DotPlan:
-    """A figure of observations: columns `x` and `y` of a study's table, a line for each place."""
-
-    name: str
-    title: str
-    table: str
-    x: str
-    y: str
-    lines: list[Line]
-    x_title: str
-    y_title: str
-    logarithmic: bool = False
-
-
 def agent_lines(measured: Measurements, place: dict[str, str]) -> list[Line]:
     """A line for each agent."""
     return [Line(measured.agent_name(agent), {**place, AGENT: agent}) for agent in measured.agents]
@@ -72,19 +63,6 @@ def cut(measured: Measurements, axis: str, wanted: str) -> str:
 def slug(text: str) -> str:
     """The text as a part of a file's name."""
     return re.sub(r"[^\w.+-]|_", "-", text)
-
-
-def plans_over(
-    x: str, metrics: Sequence[str], name: str, title: str, x_title: str = ""
-) -> Callable[[Measurements], Iterator[Plan]]:
-    """A figure for each metric over one axis, a line for each agent; names hold {metric} and {title}."""
-
-    def plans(measured: Measurements) -> Iterator[Plan]:
-        for metric in metrics:
-            called, titled = name.format(metric=slug(metric)), title.format(title=measured.title(metric))
-            yield Plan(called, titled, metric, x, agent_lines(measured, {}), x_title=x_title)
-
-    return plans
 
 
 NAMES = {
@@ -159,8 +137,8 @@ class Figure(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Dots:
-    """Observations, as many x as y, and their common place."""
+class Curve:
+    """As many x as y, and their common place."""
 
     label: str
     x: tuple[float, ...]
@@ -169,30 +147,17 @@ class Dots:
 
 
 @dataclass(frozen=True, slots=True)
-class DotFigure(Shown):
-    """A picture of single observations; both axes are numbers."""
-
-    series: tuple[Dots, ...]
-    logarithmic: bool = False
-
-    @property
-    def intervals(self) -> str:
-        """The number of observations: they have no intervals."""
-        return f"{sum(len(dots.x) for dots in self.series):,} single observations"
-
-
-@dataclass(frozen=True, slots=True)
 class CurveFigure(Shown):
     """A picture of curves: a distribution, or with `is_time` a rate over time."""
 
-    series: tuple[Dots, ...]
+    series: tuple[Curve, ...]
     seeds: int
     is_time: bool = False
 
     @property
     def logarithmic(self) -> bool:
         """Whether the horizontal axis is logarithmic: delays span more than two decades."""
-        values = [x for dots in self.series for x in dots.x if x > 0]
+        values = [x for curve in self.series for x in curve.x if x > 0]
         return not self.is_time and bool(values) and max(values) > _DECADES * min(values)
 
     @property
@@ -206,31 +171,21 @@ _DECADES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A map's field: its agent ("" for none), its text, and whether it is sure."""
+class OwnFigure(Shown):
+    """A figure of a study's own kind, which draws itself."""
 
-    agent: str
-    words: tuple[str, ...]
-    is_sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class MapFigure(Shown):
-    """A map of the best agents: for each panel, cells at places (x, y)."""
-
-    x_values: tuple[str, ...]
-    y_values: tuple[str, ...]
-    panels: Mapping[str, Mapping[tuple[str, str], Cell]]
-    intervals: str
-    """The meaning of words, colours and hatching."""
-    series: tuple[Series, ...] = ()
+    series: ClassVar[tuple[Series, ...]] = ()
     """Empty: a page can hide no lines."""
-    logarithmic: bool = False
+    logarithmic: ClassVar[bool] = False
+
+    @abstractmethod
+    def picture(self, look: Look) -> Picture:
+        """Draw it."""
 
 
-Lines = Figure | DotFigure | CurveFigure
+Lines = Figure | CurveFigure
 """Whatever has axes of its own."""
-Drawn = Lines | MapFigure
+Drawn = Lines | OwnFigure
 """Whatever can be drawn."""
 
 
@@ -258,15 +213,6 @@ def _series(measured: Measurements, line: Line, metric: str, x: str, places: Seq
     rows = rows.loc[[value for value in places if value in rows.index]]
     means, low, high, seeds = (tuple(rows[column]) for column in (MEAN, LOW, HIGH, N))
     return Series(line.label, tuple(rows.index), means, low, high, seeds, line.place)
-
-
-def look_up_dots(measured: Measurements, plan: DotPlan) -> DotFigure:
-    """The figure with its plan's observations; without series if none exist."""
-    table = measured.tables[plan.table].astype({SEED: str})
-    rows = [(line, rows_at(table, line.place)) for line in plan.lines]
-    series = (Dots(line.label, tuple(found[plan.x]), tuple(found[plan.y]), line.place) for line, found in rows)
-    found = tuple(dots for dots in series if dots.x)
-    return DotFigure(plan.name, plan.title, plan.x_title, plan.y_title, found, plan.logarithmic)
 
 
 def figure_table(figure: Figure) -> str:

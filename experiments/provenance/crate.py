@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import find_code, installed_agent
-from roambus.bridge.code import find_source, is_installed, project_files
-from roambus.bridge.entry_points import is_own
+from roambus.bridge.code import find_source, is_installed, is_own, project_files
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.ini import Anything, read_scenario

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring, tostring
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
 from roambus.experiments.figures.drawing import LINE_ID, draw
-from roambus.experiments.figures.figure import Drawn, Figure, Plan, look_up, look_up_dots, plans_of_any_sweep
+from roambus.experiments.figures.figure import Drawn, Figure, Plan, look_up, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import METRIC, replace_file
@@ -82,10 +82,8 @@ def _planned(found: SweepResults) -> Iterable[Plan]:
 
 def all_figures(found: SweepResults) -> list[Drawn]:
     """A sweep's figures in the report's order, without empty ones."""
-    plans = found.origin.sweep.dots(found.measured) if found.origin else ()
-    dotted = [look_up_dots(found.measured, plan) for plan in plans]
-    maps = found.origin.sweep.maps(found.measured) if found.origin else ()
-    return [*maps, *metric_figures(found), *(figure for figure in dotted if figure.series)]
+    own = found.origin.sweep.drawings(found.measured) if found.origin else ()
+    return [*own, *metric_figures(found)]
 
 
 def metric_figures(found: SweepResults) -> list[Figure]:

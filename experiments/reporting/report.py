@@ -4,8 +4,7 @@ The page is a Jinja template in `page`. Figures are SVG elements, so the page ca
 own script. The page refers to values by number, never by name: results can be a stranger's.
 
 Results are the whole study only with all its agents, values, seeds and fixed settings (`scope`). Verdicts have a mark
-and a word beside the colour; few seeds are pointed out. Commands name every value, because a sweep's file may have
-changed.
+and a word beside the colour; few seeds are pointed out.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from roambus.bridge.runs.layout import (
     PRECISION,
     REPORT_FILE,
     SEED,
-    SWEEP,
     TITLES,
     files_of_runs,
     writing,
@@ -37,6 +35,7 @@ from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
 from roambus.experiments.sweeps.narrowing import override
+from roambus.experiments.sweeps.request import command_of
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
@@ -76,27 +75,8 @@ def _agent_fact(measured: Measurements, agent: str) -> str:
     return f"{name} ({', '.join(words)})" if words else name
 
 
-def commands(found: SweepResults) -> list[str]:
-    """The commands that repeat the sweep and draw its figures."""
-    measured = found.measured
-    # All values are named, also where they are those of the sweep's file: the file may have changed since.
-    fixed = {key: [str(value)] for key, value in measured.sweep.get("set", {}).items()}
-    settings = (f"--set {key}={','.join(chosen)}" for key, chosen in {**_levels(measured), **fixed}.items())
-    seeds = f"--seeds {measured.seeds} {measured.sweep.get(PRECISION) or ''}".rstrip()
-    run = " ".join(["roambus sweep", _sweep(found), *settings, seeds, "--out DIR"])
-    return [run, "roambus aggregate DIR", "roambus figures DIR"]
-
-
 def _levels(measured: Measurements) -> dict[str, list[str]]:
     return {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
-
-
-def _sweep(found: SweepResults) -> str:
-    """The sweep as a command takes it, or a stand-in without a study."""
-    if found.origin is None:
-        return "SWEEP.toml"
-    named, own = str(found.measured.sweep.get(SWEEP, "")), found.origin.sweep
-    return named if named in own.alike else own.file
 
 
 FEW_SEEDS = 5
@@ -174,7 +154,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterChoice:
     """Values to choose one or more from; `key` stands in the address."""
 
     key: str
@@ -197,7 +177,7 @@ class Filters:
             place: number for number, place in enumerate((key, one) for key in chosen for one in chosen[key])
         }
         self.choices = [
-            Choice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
+            FilterChoice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
             for key, names in chosen.items()
         ]
 
@@ -292,7 +272,8 @@ def _section(found: SweepResults, *, alone: bool) -> Section:
     measured = found.measured
     tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
     name = "" if alone or found.origin is None else found.origin.sweep.name
-    return Section(name, facts(measured), tables, commands(found))
+    commands = [command_of(measured.sweep, "DIR"), "roambus aggregate DIR", "roambus figures DIR"]
+    return Section(name, facts(measured), tables, commands)
 
 
 def _agent_titles(sweeps: Sequence[Measurements]) -> dict[str, str]:

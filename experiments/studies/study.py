@@ -13,12 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from roambus.bridge.code import import_file, import_installed
-from roambus.bridge.entry_points import STUDIES, named
+from roambus.bridge.code import STUDIES, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
 from roambus.experiments.claims import Claim, ClaimTest, check
-from roambus.experiments.figures.figure import DotPlan, MapFigure, Plan
+from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import no_such
 from roambus.experiments.sweeps.request import is_chosen
@@ -37,11 +36,9 @@ class StudySweep:
     """Plans the figures, in the order of the report."""
     claims: Sequence[ClaimTest] = ()
     extra: Extra = NOTHING
-    """Metrics and tables beside the metrics of every run."""
-    dots: Callable[[Measurements], Iterable[DotPlan]] = lambda _: ()
-    """Plans figures of single observations from `extra`'s tables."""
-    maps: Callable[[Measurements], Iterable[MapFigure]] = lambda _: ()
-    """Makes maps of the best agents; they come first."""
+    """Metrics beside those of every run."""
+    drawings: Callable[[Measurements], Iterable[OwnFigure]] = lambda _: ()
+    """Makes figures of the study's own kinds; they come first."""
     tables: Callable[[Measurements], Mapping[str, str]] = lambda _: {}
     """Makes Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)
@@ -102,17 +99,17 @@ def _study_of(module: ModuleType, reference: str, name: str = "STUDY") -> Study:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class StudyOrigin:
     """A study, and the sweep that results are of, or like."""
 
     study: Study
     sweep: StudySweep
 
 
-def find_origin(description: Mapping[str, Any], folder: str, own: Study | None = None) -> Origin | None:
+def find_origin(description: Mapping[str, Any], folder: str, own: Study | None = None) -> StudyOrigin | None:
     """The study and sweep of this request's results, or None; raises UserError if `own` did not make them."""
     if not description:
-        return Origin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
+        return StudyOrigin(own, own.sweeps[0]) if own and len(own.sweeps) == 1 else None
     found = next(_recorded(description, own), None)
     if own and found is None:
         sweep, sweeps = description.get(SWEEP) or folder, ", ".join(sweep.name for sweep in own.sweeps)
@@ -120,13 +117,13 @@ def find_origin(description: Mapping[str, Any], folder: str, own: Study | None =
     return found
 
 
-def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[Origin]:
+def _recorded(description: Mapping[str, Any], own: Study | None) -> Iterator[StudyOrigin]:
     """The sweep that results name; a user's study may have changed its name."""
     name = description.get(STUDY)
     study = own or (load_study(name) if name in named(STUDIES) else None)
     for sweep in study.sweeps if study else ():
         if study and description.get(SWEEP) in (sweep.name, *sweep.alike):
-            yield Origin(study, sweep)
+            yield StudyOrigin(study, sweep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ class SweepResults:
     """A sweep's measurements, with its study and sweep (or None) and folder."""
 
     measured: Measurements
-    origin: Origin | None = None
+    origin: StudyOrigin | None = None
     folder: Path | None = None
 
     def claims(self) -> list[Claim]:
@@ -168,13 +165,13 @@ def sweep_folders(results: Path) -> list[Path]:
     return (not is_one and sorted(file.parent for file in results.glob(f"*/{SWEEP_FILE}"))) or [results]
 
 
-def origin_of(folder: Path, own: Study | None = None) -> Origin | None:
+def origin_of(folder: Path, own: Study | None = None) -> StudyOrigin | None:
     """The study and sweep of this folder's results, if any; raises UserError."""
     return find_origin(read_asked(folder), folder.name, own)
 
 
 def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = ()) -> Extra:
-    """The metrics and tables of a sweep beside every run's; raises UserError.
+    """The metrics of a sweep beside every run's; raises UserError.
 
     They come from its study, `measure`, and the sweep: installed packages, and files that the user's own sweep named.
     """
@@ -188,8 +185,8 @@ def measured_by(folder: Path) -> list[str]:
     return named
 
 
-def extra_of(origin: Origin | None) -> Extra:
-    """The metrics and tables of that origin's results beside every run's."""
+def extra_of(origin: StudyOrigin | None) -> Extra:
+    """The metrics of that origin's results beside every run's."""
     return origin.sweep.extra if origin else NOTHING
 
 

@@ -22,11 +22,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.process import termination_interrupts
-from roambus.bridge.runs.child import EndedError
-from roambus.bridge.runs.identity import RunPlan, run_key
+from roambus.bridge.process import EndedError, termination_interrupts
 from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE
-from roambus.bridge.runs.run import discard_files, errors_named, execute, is_complete, record_ended, run_alone
+from roambus.bridge.runs.run import (
+    RunPlan,
+    discard_files,
+    errors_named,
+    execute,
+    is_complete,
+    record_ended,
+    run_alone,
+    run_key,
+)
 
 PREFIX = ".unfinished-"
 LOCK_FILE = "lock"

@@ -16,7 +16,7 @@ from symtable import SymbolTable, symtable
 from typing import Any
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.entry_points import AGENTS, installed
+from roambus.bridge.code import AGENTS, installed
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.python_protocol.agent import Agent

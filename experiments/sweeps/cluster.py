@@ -34,7 +34,7 @@ from roambus.bridge.backend import BackendFactory
 from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, private_folder
-from roambus.bridge.runs.identity import RunPlan, run_key
+from roambus.bridge.runs.run import RunPlan, run_key
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
 from roambus.spark.engine import shipment
@@ -154,7 +154,7 @@ _numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class SparkFailure:
     """Why Spark gave up: the failing task's place, and Spark's message."""
 
     task: int | None
@@ -167,13 +167,13 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Job:
+class SparkJob:
     """Runs tasks; `outcomes` yields outcomes, then `failure` is set if Spark gave up."""
 
     context: SparkContext
     archive: str
     tasks: Sequence[Task]
-    failure: Failure | None = None
+    failure: SparkFailure | None = None
     _accumulator: Accumulator[list[Outcome]] = field(init=False)
     _group: str = field(init=False)
 
@@ -219,13 +219,13 @@ class Job:
             self.failure = explain(str(error))
 
 
-def explain(message: str) -> Failure:
+def explain(message: str) -> SparkFailure:
     """The useful line of Spark's message with Java and Python stack traces."""
     given_up = re.search(r"Task (\d+) in stage [\d.]+ failed \d+ times, most recent failure: (.*)", message, re.DOTALL)
     if given_up is None:
-        return Failure(None, _first_line(message))
+        return SparkFailure(None, _first_line(message))
     where = re.search(r"\(([^ ()]+) executor", given_up[2])
-    return Failure(int(given_up[1]), (f"{where[1]}: " if where else "") + _cause(given_up[2]))
+    return SparkFailure(int(given_up[1]), (f"{where[1]}: " if where else "") + _cause(given_up[2]))
 
 
 def _cause(text: str) -> str:
@@ -276,7 +276,7 @@ class Cluster:
     def _make(self, context: SparkContext, archive: str, waiting: dict[int, Task]) -> Generator[tuple[int, str | None]]:
         """Start job after job: Spark ends one when a task has failed too often."""
         while waiting:
-            job = Job(context, archive, list(waiting.values()))
+            job = SparkJob(context, archive, list(waiting.values()))
             for number, error in self._outcomes(job):
                 del waiting[number]
                 yield number, error
@@ -290,7 +290,7 @@ class Cluster:
             del waiting[number]
             yield number, f"it ended its executor at every attempt: {failure.message}"
 
-    def _outcomes(self, job: Job) -> Iterator[tuple[int, str | None]]:
+    def _outcomes(self, job: SparkJob) -> Iterator[tuple[int, str | None]]:
         """Yield the job's outcomes, and say once why it stalls. Raises UserError for an unfit worker."""
         is_said, start = False, time.monotonic()
         with closing(job.outcomes()) as outcomes:

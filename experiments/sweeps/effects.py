@@ -14,12 +14,13 @@ from pathlib import Path
 from roambus.bridge.backend import BackendFactory, unused_keys
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini.syntax import parse_ini
-from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.sweeps.sweep import Point, Sweep
 from roambus.experiments.templates.render import template_variables
 
 SEED_LINE = "write seed-set = {{ seed }}"
+AGENT_LINE = "write SN.node[*].Application.agent = {{ agent | quoted }}"
 PARAMETERS_LINE = "write SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}"
 
 Render = Callable[[Point], str]

@@ -1,8 +1,7 @@
 """Sweeps changed or made by the command line: `--set`, `--param` and `--agents` each make another sweep.
 
-`--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents "mft,./mine.py rate=2"` replaces the
-agents: name, module:Class or file.py[:Class], then parameters. A label of the sweep means its own agent with its
-parameters.
+`--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents mft,./mine.py` replaces the agents: name,
+module:Class or file.py[:Class]. A label of the sweep means its own agent with its parameters.
 """
 
 from __future__ import annotations
@@ -29,11 +28,12 @@ from roambus.experiments.sweeps.sweep import (
     validate,
 )
 from roambus.experiments.sweeps.sweep_file import find_named
-from roambus.experiments.templates.render import find_variable
+from roambus.experiments.templates.render import UnknownVariableError, find_variable
 
-_NO_FOLDER_NAME = re.compile(r"[^\w.+-]")
 _OPTION = "--agents"
 _PARAMETER_OPTION = "--param"
+_PARAMETER = re.compile(r"(\S+)\s+([^\s=]+=.*)")
+"""An agent with a parameter behind it."""
 
 
 def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
@@ -54,21 +54,14 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
         chosen = tuple(choose(f"{option} agent", label, agents) for label in text.split(","))
         return dataclasses.replace(sweep, agents=chosen)
     if old := next((axis for axis in sweep.axes if axis.name == name), None):
-        if old.zipped:
-            new = narrow(old, text, option)
-        else:
-            variable = find_variable(sweep.template, name, option)
-            new = read_axis(sweep.template, name, variable, text.split(","), option)
+        texts = text.split(",")
+        new = narrow(old, text, option) if old.zipped else axis_of(sweep.template, name, *texts, where=option)
         return dataclasses.replace(sweep, axes=tuple(new if axis is old else axis for axis in sweep.axes))
-    if (named := find_named(sweep.template, name)) is not None:
-        (setting,) = narrow(named, text, option).values.values()
-    else:
-        try:
-            variable = find_variable(sweep.template, name, option)
-        except UserError as error:
-            axes = ", ".join(axis.name for axis in sweep.axes) or "none"
-            raise UserError(f"{error}; its axes are {axes}") from None
-        (setting,) = read_axis(sweep.template, name, variable, [text], option).values.values()
+    try:
+        (setting,) = axis_of(sweep.template, name, text, where=option).values.values()
+    except UnknownVariableError as error:
+        axes = ", ".join(axis.name for axis in sweep.axes) or "none"
+        raise UnknownVariableError(f"{error}; its axes are {axes}") from None
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
 
 
@@ -86,12 +79,12 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
     return sweep
 
 
-def with_agents(sweep: Sweep, agents: str | Sequence[Sequence[str]]) -> Sweep:
-    """Replace the agents by an `--agents` text or words; raises UserError."""
-    if isinstance(agents, str) and not all(item.strip() for item in agents.split(",")):
+def with_agents(sweep: Sweep, agents: str | Sequence[str]) -> Sweep:
+    """Replace the agents by an `--agents` text or by names; raises UserError."""
+    names = [name.strip() for name in agents.split(",")] if isinstance(agents, str) else agents
+    if not all(names):
         raise UserError(f'{_OPTION} "{agents}": write agents with commas between, such as mft,./mine.py')
-    words = [item.split() for item in agents.split(",")] if isinstance(agents, str) else agents
-    chosen = [_choice(sweep, *one) for one in words]
+    chosen = [_choice(sweep, name) for name in names]
     labels = [choice.label for choice in chosen]
     for label in labels:
         if labels.count(label) > 1:
@@ -113,28 +106,17 @@ def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
             )
 
 
-def _choice(sweep: Sweep, name: str, *settings: str) -> AgentChoice:
-    # Results call an agent by its name, or by that of its file or class.
-    label = Path(name).stem if name.endswith(".py") else name.rpartition(":")[2]
-    own = next((choice for choice in sweep.agents if choice.label == name), AgentChoice(label, name))
-    if not settings:
-        return own
-    given = dict(_parameters(name, settings))
-    label = "+".join([own.label, *(label_part(key, value) for key, value in given.items())])
-    return AgentChoice(label, own.agent, tuple(sorted({**dict(own.parameters), **given}.items())))
+def _choice(sweep: Sweep, name: str) -> AgentChoice:
+    """The sweep's agent of that label, or any other, which results call by its name, file or class."""
+    if parameter := _PARAMETER.fullmatch(name):
+        agent, setting = parameter.groups()
+        raise UserError(f"{_OPTION}: {name}: write {agent}, and {_PARAMETER_OPTION} {_label(agent)}.{setting}")
+    own = (choice for choice in sweep.agents if choice.label == name)
+    return next(own, AgentChoice(_label(name), name))
 
 
-def label_part(key: str, value: str) -> str:
-    """The addition to an agent's label by a parameter of `--agents`."""
-    return _NO_FOLDER_NAME.sub("-", f"{key}-{value}")
-
-
-def _parameters(name: str, settings: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not (key and equals):
-            raise UserError(f"{_OPTION}: {name} {setting}: write parameters as NAME=VALUE, with blanks between")
-        yield key, value
+def _label(agent: str) -> str:
+    return Path(agent).stem if agent.endswith(".py") else agent.rpartition(":")[2]
 
 
 # Sweeps of a template alone
@@ -157,8 +139,12 @@ def sweep_of(
     return sweep
 
 
-def axis_of(template: Path, name: str, *texts: str) -> Axis:
+def axis_of(template: Path, name: str, *texts: str, where: str = "--set") -> Axis:
     """The axis of `--set`: a variable's, or of named settings; raises UserError for neither."""
     if (named := find_named(template, name)) is not None:
-        return narrow(named, ",".join(texts), "--set")
-    return read_axis(template, name, find_variable(template, name, "--set"), texts, "--set")
+        return narrow(named, ",".join(texts), where)
+    try:
+        variable = find_variable(template, name, where)
+    except UnknownVariableError as error:
+        raise UnknownVariableError(f"{error}; a parameter of an agent is set by {_PARAMETER_OPTION}") from None
+    return read_axis(template, name, variable, texts, where)

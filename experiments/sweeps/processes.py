@@ -25,9 +25,8 @@ from types import ModuleType
 from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import termination_interrupts, termination_noticed
-from roambus.bridge.runs.child import EndedError
-from roambus.bridge.runs.identity import RunPlan, run_key
+from roambus.bridge.process import EndedError, termination_interrupts, termination_noticed
+from roambus.bridge.runs.run import RunPlan, run_key
 from roambus.experiments.sweeps.attempts import attempt_in_child
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 
@@ -43,6 +42,8 @@ _READY = True
 """A worker's first answer, which no run has."""
 
 _spawn = multiprocessing.get_context("spawn")
+_STARTING = threading.Lock()
+"""Held while a worker starts: for that time this process is changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +161,8 @@ class _Worker:
     def __init__(self) -> None:
         self.connection, theirs = _spawn.Pipe()
         self.process = _spawn.Process(target=_serve, args=(theirs,), daemon=True)
-        # What a process starts with stays: this one will ignore Ctrl-C for ever, for its parent ends it.
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            with _without_main():
-                self.process.start()
-        finally:
-            signal.signal(signal.SIGINT, before)
+        with _STARTING, _interrupts_blocked(), _allowed_children(), _without_main():
+            self.process.start()
         theirs.close()
 
     def end(self, patience_s: float) -> None:
@@ -176,6 +172,30 @@ class _Worker:
         self.process.join()
         self.process.close()
         self.connection.close()
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C in this thread; a process started meanwhile never sees it, so its parent ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _allowed_children() -> Iterator[None]:
+    """Let a daemonic process, such as a pool's, start workers; they end with it."""
+    process = multiprocessing.current_process()
+    before = process.daemon
+    if before:
+        process.daemon = False
+    try:
+        yield
+    finally:
+        if before:
+            process.daemon = True
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from roambus.bridge.runs.identity import RunPlan
+from roambus.bridge.runs.run import RunPlan
 
 _NODES, _LIMIT = re.compile(r"^SN\.numNodes\s*=\s*(\d+)", re.M), re.compile(r"^sim-time-limit\s*=\s*([\d.]+)", re.M)
 _EXPONENT = 1.6

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -42,7 +42,6 @@ from roambus.bridge.runs.run import errors_named
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.attempts import locked
-from roambus.experiments.sweeps.narrowing import label_part
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import plain
 
@@ -83,19 +82,22 @@ def _owners(sweep: Sweep) -> dict[str, list[str]]:
 
 def command_again(results: Path) -> str:
     """The command for all requested runs of a folder; a user's sweep file is NAME.toml."""
-    asked = read_asked(results)
+    return command_of(read_asked(results), str(results), *_made_as(results))
+
+
+def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
+    """The command for a request's runs, which names every value: the sweep's file may have changed since."""
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
     name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
     axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
-    options = dict.fromkeys(asked.get(PARAMETERS, {}), "--param")
-    settings = ((options.get(key, "--set"), f"{key}={plain(value)}") for key, value in {**axes, **asked[SET]}.items())
+    owners = asked.get(PARAMETERS, {})
+    settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
-    agents = ",".join(_agent_text(label, *agent) for label, agent in asked[AGENTS].items())
+    agents = [agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()]
     seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
-    precision = str(asked.get(PRECISION, "")).split()
-    how = [*precision, *_made_as(results), "--out", str(results)]
-    return shlex.join([*words, "--agents", agents, "--seeds", str(seeds), *how])
+    how = [*str(asked.get(PRECISION, "")).split(), *options, "--out", out]
+    return shlex.join([*words, "--agents", ",".join(agents), "--seeds", str(seeds), *how])
 
 
 def _source_again(sweep: str, template: str) -> str:
@@ -116,11 +118,11 @@ def _made_as(results: Path) -> Iterator[str]:
                 return
 
 
-def _agent_text(label: str, agent: str, parameters: Mapping[str, str]) -> str:
-    """The agent as in `--agents`: its label in the sweep, or agent and parameters."""
-    own, *given = label.split("+")
-    chosen = [f"{key}={value}" for key, value in parameters.items() if label_part(key, value) in given]
-    return " ".join([agent if agent.endswith(".py") or ":" in agent else own, *chosen])
+def _option(name: str, value: str, owners: Sequence[str] | None) -> tuple[str, str]:
+    """The option for a variable, or for a parameter of these agents."""
+    if owners is None:
+        return "--set", f"{name}={value}"
+    return "--param", f"{owners[0]}.{name}={value}" if len(owners) == 1 else f"{name}={value}"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import re
 import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,14 +25,13 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.movement_files import with_params
-from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
-from roambus.bridge.runs.run import TraceState, has_failed, trace_state
+from roambus.bridge.runs.run import Origin, RunPlan, TraceState, has_failed, run_key, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel
-from roambus.experiments.shipped import TEMPLATE_SUFFIX
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
-from roambus.experiments.sweeps.effects import SEED_LINE, check_different, check_parameters, check_used
+from roambus.experiments.sweeps.effects import AGENT_LINE, SEED_LINE, check_different, check_parameters, check_used
 from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
@@ -94,7 +93,8 @@ def plan_runs(
     firsts = [point for point in points if point.seed == sweep.seeds[0]]
     planned = []
     for point in watched(points):
-        plan = plan_run(sweep.template, point, results, level)
+        with _all_mistakes(sweep.template, point, backend):
+            plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
             check_parameters(sweep.template, point, _check(sweep.template, plan, backend))
@@ -102,6 +102,35 @@ def plan_runs(
     check_different(sweep, planned)
     check_used(sweep, firsts, partial(render_point, sweep.template), backend)
     return [plan for _, plan in planned]
+
+
+@contextmanager
+def _all_mistakes(template: Path, point: Point, backend: BackendFactory | None) -> Iterator[None]:
+    """If the block finds a mistake in the ini, raise UserError with all of them."""
+    try:
+        yield
+    except UserError:
+        ours = {file.name: file for file in TEMPLATES.glob("*.txt")}
+        _read(template, render_point(template, point), template.parent, ours, backend)
+        raise
+
+
+NEEDED = {
+    "seed-set": f"the run's seed is missing: {SEED_LINE}",
+    "Application.agent": f"the run's agent is missing: {AGENT_LINE}",
+}
+"""The keys of every template, and what to say to one without them."""
+
+
+def _read(
+    template: Path, ini: str, folder: Path, files: Mapping[str, Path], backend: BackendFactory | None
+) -> Scenario:
+    """Read a run as the host will; raises UserError with all mistakes."""
+    try:
+        return parse_scenario(ini, _rendered(template), folder, files, beyond_of(backend))
+    except UserError as error:
+        missing = (f"{template}: {problem}" for key, problem in NEEDED.items() if key not in ini)
+        raise UserError("\n".join([*missing, str(error)])) from None
 
 
 def render_point(template: Path, point: Point) -> str:
@@ -141,14 +170,13 @@ def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tupl
 
 def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
     """Read a run as the host will; raises UserError, also without the run's seed or agent."""
-    rendered = _rendered(template)
-    scenario = parse_scenario(plan.ini, rendered, plan.radio_file.parent, dict(plan.files), beyond_of(backend))
+    scenario = _read(template, plan.ini, plan.radio_file.parent, dict(plan.files), backend)
     if backend is not None:
-        check_files(plan.ini, rendered, unused_keys(backend), backend.name)
+        check_files(plan.ini, _rendered(template), unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
-        raise UserError(f"{template}: the run's seed is missing: {SEED_LINE}")
+        raise UserError(f"{template}: {NEEDED['seed-set']}")
     if scenario.agent != plan.agent:
-        raise UserError(f"{template}: the run's agent is missing: write ...agent = {{{{ agent | quoted }}}}")
+        raise UserError(f"{template}: {NEEDED['Application.agent']}")
     make_agents(scenario, load_agent(plan.agent))
     return scenario
 
@@ -157,10 +185,15 @@ def _rendered(template: Path) -> Path:
     return template.with_name(f"{template.name} (rendered)")
 
 
+def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:
+    """Read the scenario of a run; raises UserError."""
+    beyond = beyond_of(backend)
+    return parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
+
+
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Prepare the back-end for runs like this one; return its scenario; raises UserError."""
-    beyond = beyond_of(backend)
-    scenario = parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
+    scenario = scenario_of(plan, backend)
     backend.prepare(scenario)
     return scenario
 
@@ -241,7 +274,7 @@ def _collect(
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishingCrew:
     """Another crew, and the store for its runs."""
 
     crew: Crew
@@ -272,14 +305,14 @@ _PART = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SweepPart:
     """One of several equal parts of a sweep, numbered from 0."""
 
     number: int = 0
     of: int = 1
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> SweepPart:
         """Reads "3/10"; raises UserError."""
         found = _PART.fullmatch(text)
         if found is None or not int(found[1]) < int(found[2]):

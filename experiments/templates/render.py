@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 
-from roambus.bridge.entry_points import STUDIES, named
+from roambus.bridge.code import STUDIES, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote

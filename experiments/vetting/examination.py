@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.child import EndedError, run_in_child
+from roambus.bridge.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import first_difference
 from roambus.experiments.vetting.findings import CHECK as SHARED
 from roambus.experiments.vetting.findings import Finding, SharedMemory, place_of_agent, suspects

@@ -16,10 +16,9 @@ from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, SideEffectError
-from roambus.bridge.host.agents import Handle
+from roambus.bridge.host.agents import Handle, shared_generators_unused
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
-from roambus.bridge.runs.side_effects import shared_generators_unused
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES

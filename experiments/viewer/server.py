@@ -1,9 +1,8 @@
 """Serves a page to the browsers of this machine only.
 
 Other users, programs and pages can send requests to the port. So the one page's path holds a token, there are no files
-and no log, a request must name this server as its host, and a POST must come from the page's origin. A connection, one
-request in a thread, is a stranger's until it shows the path; strangers are bounded, and a new one evicts the oldest, so
-silent ones block no one. Guests, who know the path, are bounded, too, and all have time limits.
+and no log, a request must name this server as its host, and a POST must come from the page's origin. A connection is
+one request in a thread of its own, and ends if it is silent.
 """
 
 from __future__ import annotations
@@ -16,25 +15,17 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_urlsafe
-from threading import Lock
 from typing import Any
 
 import click
 
 from roambus.bridge.errors import UserError
 
-MOST_STRANGERS = 32
-"""Connections that have not shown the path; one more ends the oldest."""
-MOST_GUESTS = 32
-"""Concurrent requests; a browser opens six connections."""
-REQUEST_S = 10.0
-"""A request has to be there whole within this."""
-SILENCE_S = 30.0
-"""A client that reads nothing for this long is dropped."""
+SILENCE_S = 10.0
+"""A client that neither sends nor reads anything for this long is dropped."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
 """Limits for reading a refused request, so that the refusal arrives."""
 
@@ -60,62 +51,6 @@ Answer = Callable[[Any], Any]
 """Maps a question of the page to its reply, both JSON values."""
 
 
-@dataclass(slots=True)
-class Doorway:
-    """Strangers by arrival, and guests, who know the address; a lock guards both."""
-
-    strangers: dict[socket.socket, float] = field(default_factory=dict)
-    guests: set[socket.socket] = field(default_factory=set)
-    unread: dict[socket.socket, float] = field(default_factory=dict)
-    """Connections with an unread request, and its deadline."""
-    lock: Lock = field(default_factory=Lock)
-
-    def enter(self, connection: socket.socket) -> None:
-        """Admit a connection; evict the oldest stranger if needed."""
-        with self.lock:
-            now = time.monotonic()
-            self.strangers[connection], self.unread[connection] = now, now + REQUEST_S
-            if len(self.strangers) > MOST_STRANGERS:
-                # Not the newest: then whoever holds all places would keep everybody else out.
-                oldest = next(iter(self.strangers))
-                del self.strangers[oldest]
-                _stop(oldest, socket.SHUT_RDWR)
-
-    def welcome(self, connection: socket.socket) -> bool:
-        """Admit a guest; return whether there was room."""
-        with self.lock:
-            self.strangers.pop(connection, None)
-            if len(self.guests) >= MOST_GUESTS:
-                return False
-            self.guests.add(connection)
-            return True
-
-    def has_asked(self, connection: socket.socket) -> None:
-        """Note that the request is complete."""
-        with self.lock:
-            self.unread.pop(connection, None)
-
-    def leave(self, connection: socket.socket) -> None:
-        """Note the connection's end."""
-        with self.lock:
-            self.strangers.pop(connection, None)
-            self.unread.pop(connection, None)
-            self.guests.discard(connection)
-
-    def stop_waiting(self) -> None:
-        """Stop reading past deadlines; guests still get an answer."""
-        with self.lock:
-            now = time.monotonic()
-            for connection in [one for one, end in self.unread.items() if end < now]:
-                del self.unread[connection]
-                _stop(connection, socket.SHUT_RD)
-
-
-def _stop(connection: socket.socket, how: int) -> None:
-    with suppress(OSError):  # it has ended by itself
-        connection.shutdown(how)
-
-
 class PageServer(ThreadingHTTPServer):
     """Serve a page at `url`, which holds a token; `answer` handles JSON by POST."""
 
@@ -126,7 +61,6 @@ class PageServer(ThreadingHTTPServer):
         """Bind the port, or a free one for 0; raise UserError if it is taken."""
         self.page = page.encode()
         self.answer = answer
-        self.doorway = Doorway()
         self.path = f"/{token_urlsafe()}/"
         try:
             super().__init__((HOST, port), _Handler)
@@ -144,22 +78,16 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{self.authority}{self.path}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Register the connection and start its thread."""
+        """Start the connection's thread."""
         request.settimeout(SILENCE_S)
-        self.doorway.enter(request)
         super().process_request(request, client_address)
-
-    def service_actions(self) -> None:
-        """Run about twice a second, and after each connection."""
-        self.doorway.stop_waiting()
 
     def shutdown_request(self, request: Any) -> None:
         """Close the connection so that the last answer arrives."""
         # To close a connection with something unread in it resets it, and its last answer can be lost.
-        _stop(request, socket.SHUT_WR)
         with suppress(OSError):
+            request.shutdown(socket.SHUT_WR)
             _read_to_the_end(request)
-        self.doorway.leave(request)
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  # the server's interface
@@ -188,7 +116,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Send the page, if the path is right."""
         if self._is_allowed():
-            self.server.doorway.has_asked(self.request)
             self._send(self.server.page, "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
@@ -212,7 +139,6 @@ class _Handler(BaseHTTPRequestHandler):
         if len(text) < length:
             self.send_error(HTTPStatus.REQUEST_TIMEOUT)
             return
-        self.server.doorway.has_asked(self.request)
         try:
             # Every number is a float: an integer of many digits would take a time that grows with their square.
             question = json.loads(text, parse_int=float, parse_constant=_refuse)
@@ -233,8 +159,6 @@ class _Handler(BaseHTTPRequestHandler):
         # It takes as long for any path: otherwise the time would tell how much of a guess is right.
         elif not hmac.compare_digest(self.path.encode(), self.server.path.encode()):
             self.send_error(HTTPStatus.NOT_FOUND)
-        elif not self.server.doorway.welcome(self.request):
-            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
             return True
         return False

@@ -10,6 +10,8 @@
 namespace roambus::ns3_side {
 namespace {
 
+constexpr double kNothingDbm = -1000;
+
 // SplitMix64: each seed gives a stream of bits that look independent of those of its neighbours.
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15;
@@ -49,7 +51,9 @@ double ShadowedLoss::DoCalcRxPower(double tx_power_dbm, Mobility from, Mobility 
         return tx_power_dbm;
     const double mean =
         settings_.reference_loss_db + 10 * settings_.path_loss_exponent * std::log10(distance / settings_.reference_m);
-    return tx_power_dbm - mean - deviation(here, there);
+    const double power_dbm = tx_power_dbm - mean - deviation(here, there);
+    // ns-3's radio receives what its noise allows, also below the sensitivity.
+    return settings_.csma.chosen && power_dbm < settings_.sensitivity_dbm ? kNothingDbm : power_dbm;
 }
 
 std::int64_t ShadowedLoss::DoAssignStreams(std::int64_t) {

@@ -30,7 +30,8 @@ public:
         stack_ = install_stack(settings, nodes_,
                                [this](NodeId sender, const Payload& payload, const Reception& reception) {
                                    arrived(sender, payload, reception);
-                               });
+                               },
+                               [this](const Send& send, const std::string& reason) { failed(send, reason); });
         offered_.resize(settings.nodes.size());
         received_.resize(settings.nodes.size());
     }
@@ -98,6 +99,12 @@ private:
         ++offered_[send.node];
         if (const std::optional<std::string> reason = stack_->transmit(send))
             collector_->failed({ns3::Simulator::Now().GetNanoSeconds(), send.node, send.destination, send.payload, *reason});
+    }
+
+    // What the MAC gives up later, at a time when the bridge does not act anyway.
+    void failed(const Send& send, const std::string& reason) {
+        collector_->failed({ns3::Simulator::Now().GetNanoSeconds(), send.node, send.destination, send.payload, reason});
+        schedule();
     }
 
     void schedule() {

@@ -41,6 +41,11 @@ Settings read_settings(const std::string& folder) {
         settings.nodes.push_back(one);
         return static_cast<bool>(text);
     };
+    const auto csma = [&csma = settings.csma](std::istream& text) {
+        csma.chosen = true;
+        return static_cast<bool>(text >> csma.min_be >> csma.max_be >> csma.backoffs >> csma.retries >>
+                                 csma.cca_threshold_dbm >> csma.padding);
+    };
     const std::map<std::string, std::function<bool(std::istream&)>> readers = {
         {"stack", into(settings.stack)},
         {"seed", into(settings.seed)},
@@ -56,6 +61,7 @@ Settings read_settings(const std::string& folder) {
         {"noise_floor_dbm", into(settings.noise_floor_dbm)},
         {"sensitivity_dbm", into(settings.sensitivity_dbm)},
         {"queue", into(settings.queue)},
+        {"csma", csma},
         {"node", node},
     };
     const std::string path = folder + "/ns3";

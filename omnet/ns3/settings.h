@@ -39,6 +39,13 @@ struct Settings {
     double noise_floor_dbm = 0;
     double sensitivity_dbm = 0;
     std::uint32_t queue = 0;
+    // Of IEEE 802.15.4, if the ini chooses it; otherwise ns-3's own defaults count, and failures are not told.
+    struct {
+        bool chosen = false;
+        std::uint32_t min_be = 0, max_be = 0, backoffs = 0, retries = 0;
+        double cca_threshold_dbm = 0;
+        std::uint32_t padding = 0;  // bytes that the ini's headers are longer than ns-3's
+    } csma;
     std::vector<NodeSettings> nodes;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <stdexcept>
 
@@ -40,8 +41,8 @@ ns3::Ptr<ns3::Packet> packet_of(const Payload& payload) {
 
 class LrWpan : public Stack {
 public:
-    LrWpan(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived)
-        : Stack(settings, nodes, std::move(arrived)), ports_(nodes.GetN()) {
+    LrWpan(const Settings& settings, const ns3::NodeContainer& nodes, Arrived arrived, Failed failed)
+        : Stack(settings, nodes, std::move(arrived)), failed_(std::move(failed)), ports_(nodes.GetN()) {
         auto channel = ns3::CreateObject<ns3::SingleModelSpectrumChannel>();
         channel->AddPropagationLossModel(loss_);
         for (NodeId id = 0; id < nodes.GetN(); ++id)
@@ -50,58 +51,73 @@ public:
 
     std::optional<std::string> transmit(const Send& send) override {
         Port& port = ports_[send.node];
-        if (send.payload->size() > kMostBytes)
-            return "too long for a frame of 802.15.4: a message has at most " + std::to_string(kMostBytes) + " bytes";
-        if (port.waiting >= settings_.queue) {
+        if (send.payload->size() > most_bytes_)
+            return "too long for a frame of 802.15.4: a message has at most " + std::to_string(most_bytes_) + " bytes";
+        if (port.waiting.size() >= settings_.queue) {
             ++port.overflown;
             return "MAC buffer full";
         }
-        ++port.waiting;
+        port.waiting.push_back(send);
         McpsDataRequestParams request;
         request.m_dstPanId = kPan;
         request.m_dstAddr = send.destination == kBroadcast ? ns3::Mac16Address("ff:ff") : address(send.destination);
         request.m_txOptions = send.destination == kBroadcast ? TX_OPTION_NONE : TX_OPTION_ACK;
-        port.device->GetMac()->McpsDataRequest(request, packet_of(send.payload));
+        const auto packet = packet_of(send.payload);
+        packet->AddPaddingAtEnd(settings_.csma.padding);
+        port.device->GetMac()->McpsDataRequest(request, packet);
         return std::nullopt;
     }
 
     // A packet that finds the channel busy five times is given up after so many assessments of 8 symbols at the
     // earliest, and no frame arrives sooner than that.
-    Transit transit() const override { return {5 * kAssessment, 0, kMostBytes}; }
+    Transit transit() const override {
+        const SimTime assessments = settings_.csma.chosen ? settings_.csma.backoffs + 1 : 5;
+        return {assessments * kAssessment, 0, most_bytes_};
+    }
 
     // A preamble of four bytes, a delimiter and a length come before the MAC's header.
-    Framing framing() const override { return {127 - kMostBytes + 6, settings_.queue, 250'000}; }
+    Framing framing() const override { return {127 - most_bytes_ + 6, settings_.queue, 250'000}; }
 
     std::uint32_t room() const override {
         const auto fullest = std::max_element(ports_.begin(), ports_.end(),
-                                              [](const Port& a, const Port& b) { return a.waiting < b.waiting; });
-        return settings_.queue - fullest->waiting;
+                                              [](const Port& a, const Port& b) {
+                                                  return a.waiting.size() < b.waiting.size();
+                                              });
+        return settings_.queue - static_cast<std::uint32_t>(fullest->waiting.size());
     }
 
     std::vector<Count> counts() const override {
-        Count overflown{"mac_overflown", {}}, unacknowledged{"not_acknowledged", {}}, busy{"channel_busy", {}};
+        Count overflown{"mac_overflown", {}}, unacknowledged{"unacknowledged", {}}, busy{"access_failures", {}};
+        Count acknowledgements{"acknowledgements", {}}, retransmissions{"retransmissions", {}};
+        Count transmitted{"transmitted", {}};
         for (const Port& port : ports_) {
             overflown.values.push_back(port.overflown);
             unacknowledged.values.push_back(port.unacknowledged);
             busy.values.push_back(port.busy);
+            acknowledgements.values.push_back(port.acknowledgements);
+            retransmissions.values.push_back(port.retransmissions);
+            transmitted.values.push_back(port.transmitted);
         }
-        return {overflown, unacknowledged, busy};
+        return {overflown, unacknowledged, busy, acknowledgements, retransmissions, transmitted};
     }
 
 private:
     static constexpr std::uint16_t kPan = 1;
     static constexpr std::uint32_t kChannel = 11;
-    // Of the 127 bytes of a frame the MAC's header takes 9 (short addresses, one PAN) and the checksum 2, and ns-3 writes
-    // the PAN twice.
-    static constexpr std::uint32_t kMostBytes = 127 - 11 - 2;
+    // Of the 127 bytes of a frame the MAC's header takes 9 (short addresses, one PAN) and the checksum 2.
+    static constexpr std::uint32_t kMostBytes = 127 - 9 - 2;
+    static constexpr std::uint32_t kAcknowledgementBytes = 5;
+    static constexpr double kAboveSensitivityDb = 10;  // ns-3's threshold of a busy channel
     static constexpr SimTime kLongestTry = 100'000'000;  // from one try of a frame to the next, at the most
     static constexpr SimTime kAssessment = 128'000;  // 8 symbols of 16 us
 
     struct Port {
         ns3::Ptr<LrWpanNetDevice> device;
-        std::uint32_t waiting = 0;
+        std::deque<Send> waiting;  // the first is under way
+        std::int64_t tries = 0;    // of the first
         std::map<NodeId, std::pair<std::uint8_t, SimTime>> last;  // of each neighbour: the number of its frame, and when
         std::int64_t overflown = 0, unacknowledged = 0, busy = 0;
+        std::int64_t acknowledgements = 0, retransmissions = 0, transmitted = 0;
     };
 
     static ns3::Mac16Address address(NodeId node) { return ns3::Mac16Address(static_cast<std::uint16_t>(node)); }
@@ -127,13 +143,23 @@ private:
         mac->SetMcpsDataIndicationCallback(
             [this, id](McpsDataIndicationParams said, ns3::Ptr<ns3::Packet> packet) { receive(id, said, packet); });
         mac->SetMcpsDataConfirmCallback([this, id](McpsDataConfirmParams said) { confirm(id, said); });
+        phy->TraceConnectWithoutContext("PhyTxBegin", ns3::Callback<void, ns3::Ptr<const ns3::Packet>>(
+            [this, id](ns3::Ptr<const ns3::Packet> frame) { count(ports_[id], frame); }));
+        if (settings_.csma.chosen) {
+            const auto csma = port.device->GetCsmaCa();
+            csma->SetMacMinBE(settings_.csma.min_be);
+            csma->SetMacMaxBE(settings_.csma.max_be);
+            csma->SetMacMaxCSMABackoffs(settings_.csma.backoffs);
+            mac->SetMacMaxFrameRetries(settings_.csma.retries);
+        }
         port.device->AssignStreams(1000 + 10 * static_cast<std::int64_t>(id));
     }
 
     // The noise of ns-3 is that of the temperature, -111 dBm over the 2 MHz of a channel, times a factor.
     void set_levels(LrWpanPhy& phy, double tx_power_dbm) const {
         // First of all: it computes power and noise anew, for the sensitivity at ns-3's own power.
-        phy.SetRxSensitivity(settings_.sensitivity_dbm);
+        phy.SetRxSensitivity(settings_.csma.chosen ? settings_.csma.cca_threshold_dbm - kAboveSensitivityDb
+                                                   : settings_.sensitivity_dbm);
         LrWpanSpectrumValueHelper helper;
         phy.SetTxPowerSpectralDensity(helper.CreateTxPowerSpectralDensity(tx_power_dbm, kChannel));
         const double thermal_w = LrWpanSpectrumValueHelper::TotalAvgPower(
@@ -144,6 +170,7 @@ private:
 
     void receive(NodeId id, const McpsDataIndicationParams& said, const ns3::Ptr<ns3::Packet>& packet) {
         const NodeId sender = node_of(said.m_srcAddr);
+        packet->RemoveAtEnd(settings_.csma.padding);
         if (!is_repeated(ports_[id], sender, said.m_dsn))
             hear(id, sender, packet);
     }
@@ -161,10 +188,28 @@ private:
 
     void confirm(NodeId id, const McpsDataConfirmParams& said) {
         Port& port = ports_[id];
-        --port.waiting;
-        port.unacknowledged += said.m_status == MacStatus::NO_ACK;
-        port.busy += said.m_status == MacStatus::CHANNEL_ACCESS_FAILURE;
+        const Send send = port.waiting.front();
+        port.waiting.pop_front();
+        port.retransmissions += std::max<std::int64_t>(0, port.tries - 1);
+        port.tries = 0;
+        const bool unacknowledged = said.m_status == MacStatus::NO_ACK;
+        const bool busy = said.m_status == MacStatus::CHANNEL_ACCESS_FAILURE;
+        port.unacknowledged += unacknowledged;
+        port.busy += busy;
+        if (settings_.csma.chosen && (unacknowledged || busy))
+            failed_(send, busy ? "channel access failure" : "no acknowledgement");
     }
+
+    static void count(Port& port, const ns3::Ptr<const ns3::Packet>& frame) {
+        ++port.transmitted;
+        if (frame->GetSize() == kAcknowledgementBytes)
+            ++port.acknowledgements;
+        else
+            ++port.tries;
+    }
+
+    const std::uint32_t most_bytes_ = kMostBytes - settings_.csma.padding;
+    const Failed failed_;
 
     std::vector<Port> ports_;
 };
@@ -277,9 +322,10 @@ void Stack::hear(NodeId receiver, NodeId sender, const ns3::Ptr<const ns3::Packe
     arrived_(sender, std::make_shared<const std::string>(std::move(bytes)), {receiver, rssi, rssi - settings_.noise_floor_dbm});
 }
 
-std::unique_ptr<Stack> install_stack(const Settings& settings, const ns3::NodeContainer& nodes, Stack::Arrived arrived) {
+std::unique_ptr<Stack> install_stack(const Settings& settings, const ns3::NodeContainer& nodes, Stack::Arrived arrived,
+                                     Stack::Failed failed) {
     if (settings.stack == "lr-wpan")
-        return std::make_unique<LrWpan>(settings, nodes, std::move(arrived));
+        return std::make_unique<LrWpan>(settings, nodes, std::move(arrived), std::move(failed));
     if (settings.stack == "wifi")
         return std::make_unique<Wifi>(settings, nodes, std::move(arrived));
     throw std::runtime_error("there is no stack " + settings.stack + ": lr-wpan and wifi are there");

@@ -4,8 +4,9 @@
 // up to three retries, frames of 127 bytes. `wifi` is 802.11b at 1 Mbit/s, ad hoc. An agent's message is the payload of
 // one frame, and the MAC's address is the node: no header of a network layer comes between.
 //
-// A MAC that takes a packet and later gives it up (no acknowledgement, no free channel) does not tell the agent, as
-// Castalia's does not: `SendFailed` is for what was never taken. What was given up is counted.
+// A MAC that takes a packet and later gives it up (no acknowledgement, no free channel) tells the agent if the ini
+// chooses IEEE 802.15.4. Otherwise it does not, as Castalia's does not: `SendFailed` is then for what was never taken.
+// What was given up is counted.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,8 @@ class Stack {
 public:
     // `receiver` got a message of `sender`.
     using Arrived = std::function<void(NodeId sender, const Payload& payload, const Reception& reception)>;
+    // The MAC has given up what it had taken.
+    using Failed = std::function<void(const Send& send, const std::string& reason)>;
 
     virtual ~Stack() = default;
 
@@ -62,6 +65,7 @@ private:
 };
 
 // Installs the stack that the settings name on all nodes, which have their places; throws std::runtime_error.
-std::unique_ptr<Stack> install_stack(const Settings& settings, const ns3::NodeContainer& nodes, Stack::Arrived arrived);
+std::unique_ptr<Stack> install_stack(const Settings& settings, const ns3::NodeContainer& nodes, Stack::Arrived arrived,
+                                     Stack::Failed failed);
 
 }  // namespace roambus::ns3_side

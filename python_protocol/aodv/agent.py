@@ -23,10 +23,10 @@ from roambus.python_protocol.aodv.messages import (
     RouteReply,
     RouteReplyAck,
     RouteRequest,
+    Transmission,
 )
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
-from roambus.python_protocol.aodv.transmission import Transmission
 from roambus.python_protocol.events import Crashed, Recovered, Started
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message

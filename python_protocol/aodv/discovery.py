@@ -13,10 +13,9 @@ from itertools import takewhile
 
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.aodv.maintenance import RouteErrors
-from roambus.python_protocol.aodv.messages import RouteRequest
+from roambus.python_protocol.aodv.messages import RateLimit, RouteRequest, Transmission
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
-from roambus.python_protocol.aodv.transmission import RateLimit, Transmission
 from roambus.python_protocol.parts.link import following
 from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue
 from roambus.python_protocol.vocabulary import NodeId, SimTime

@@ -1,18 +1,17 @@
-"""A broker of the family: its interfaces, shared messages, table and queues.
+"""A broker of the family: its interfaces, shared messages and queues.
 
 Its driver (`brokers.agent`) reports its interfaces I_i, neighbours N_i and clients (the thesis, section 2.2), hands it
-messages, carries its own over FIFO links, and returns undelivered ones by `link_broken`. R_i has entries (f, z, s):
-notifications that match f go to z for subscriber s (table 2.3). The queues Q_i(s) keep notifications for unreachable
-subscribers (section 4.3), with one limit for the node.
+messages, carries its own over FIFO links, and returns undelivered ones by `link_broken`. The queues Q_i(s) keep
+notifications for unreachable subscribers (section 4.3), with one limit for the node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from roambus.python_protocol.actions import Note
-from roambus.python_protocol.agent import Listing, Process, by_first_column
+from roambus.python_protocol.agent import Listing, Process
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, Names
 from roambus.python_protocol.messages.message import Message
@@ -20,7 +19,7 @@ from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import DROP, ROUTE, STORE, NodeId, SubscriberId, node_list
+from roambus.python_protocol.vocabulary import DROP, ROUTE, STORE, NodeId, node_list
 
 TREES = ("election", "given")
 
@@ -67,21 +66,6 @@ MAX_HOPS = 0xFF
 
 Hops = U8
 """Hops, at most MAX_HOPS."""
-
-
-class _Subscription(Message, notation="{filter} {subscriber}"):
-    """Base of SUB and UNS."""
-
-    subscriber: SubscriberId
-    filter: Filter
-
-
-class Sub(_Subscription, tag=1):
-    """(SUB, f, s): s subscribes to f (the thesis, algorithms 2.2 and 3.1)."""
-
-
-class Uns(_Subscription, tag=2):
-    """(UNS, f, s): s unsubscribes from f (the thesis, algorithms 2.2 and 3.1)."""
 
 
 class Pub(Message, tag=3, notation="{notification} hops={hops}"):
@@ -188,92 +172,7 @@ class Broker(Process):
         return {}
 
 
-class ForgetfulBroker(Broker):
-    """b_i of a protocol without queues, which drops unsendable messages."""
-
-    def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
-        """Drop the notifications of a broken link."""
-        super().link_broken(interface, messages)
-        for message in messages:
-            if isinstance(message, Pub):
-                self._drop(message, interface)
-
-    def send_pub(self, pub: Pub, interface: NodeId) -> None:
-        """Pass a PUB to a present interface."""
-        if self.reaches(interface):
-            self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
-        else:
-            self._drop(pub, interface)
-
-    def _drop(self, pub: Pub, interface: NodeId) -> None:
-        self.note(DROP, notification_id=str(pub.notification.id), peer=interface, detail="no link")
-
-
-# R_i and Q_i
-
-
-class Entry(NamedTuple):
-    """An entry (f, z, s)."""
-
-    filter: Filter
-    interface: NodeId
-    subscriber: NodeId
-
-
-class RoutingTable:
-    """R_i, in order of arrival."""
-
-    def __init__(self) -> None:
-        self._interfaces: dict[tuple[Filter, NodeId], NodeId] = {}
-
-    def __iter__(self) -> Iterator[Entry]:
-        return (Entry(wanted, z, s) for (wanted, s), z in self._interfaces.items())
-
-    def add(self, wanted: Filter, interface: NodeId, subscriber: NodeId) -> None:
-        """Add (f, z, s), unless there is an (f, -, s)."""
-        self._interfaces.setdefault((wanted, subscriber), interface)
-
-    def remove(self, unwanted: Filter, subscriber: NodeId) -> None:
-        """Remove any (f, -, s)."""
-        self._interfaces.pop((unwanted, subscriber), None)
-
-    def replace(self, subscriber: NodeId, interface: NodeId) -> None:
-        """Replace each (-, -, s) with (-, z, s)."""
-        for entry in self:
-            if entry.subscriber == subscriber:
-                self._interfaces[entry.filter, subscriber] = interface
-
-    def forget_all_but(self, subscribers: Container[NodeId]) -> None:
-        """Remove each (-, -, s) of other subscribers."""
-        for entry in [entry for entry in self if entry.subscriber not in subscribers]:
-            self.remove(entry.filter, entry.subscriber)
-
-    def filters(self, subscriber: NodeId) -> tuple[Filter, ...]:
-        """The f of each (f, -, s)."""
-        return tuple(entry.filter for entry in self if entry.subscriber == subscriber)
-
-    def interfaces(self, subscriber: NodeId) -> list[NodeId]:
-        """The different z of each (-, z, s); several only while messages about s travel."""
-        return list(dict.fromkeys(entry.interface for entry in self if entry.subscriber == subscriber))
-
-    def subscribers(self) -> list[NodeId]:
-        """The different s of all entries."""
-        return list(dict.fromkeys(entry.subscriber for entry in self))
-
-    def matching(self, notification: Notification) -> dict[NodeId, list[NodeId]]:
-        """The different y of each (f, y, -) with f(e), each with its s."""
-        found: dict[NodeId, list[NodeId]] = {}
-        for entry in self:
-            if entry.filter.matches(notification):
-                subscribers = found.setdefault(entry.interface, [])
-                if entry.subscriber not in subscribers:
-                    subscribers.append(entry.subscriber)
-        return found
-
-    def listing(self, broker: NodeId, names: Names) -> Listing:
-        """Return a broker's table, as printed in the thesis, table 2.3."""
-        rows = ((names.filter(f), names.interface(z, broker), names.subscriber(s)) for f, z, s in self)
-        return by_first_column(("Filter", "Interface", "Subscriber"), rows)
+# Q_i
 
 
 class Storage:

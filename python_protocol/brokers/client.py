@@ -2,8 +2,7 @@
 
 It is publisher and subscriber of a node (the thesis, section 2.2), and delivers every copy. A protocol names its
 `subscription_types`, their fields before the filter (`_head`), the messages to a new broker (`_greet`), and handlers.
-The client corrects FILTERS, the filters that a new broker knows (section 3.2); a `FaithfulClient` repeats lost
-messages, then the commands it got without a broker.
+The client corrects FILTERS, the filters that a new broker knows (section 3.2).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import DROP, NodeId
@@ -24,7 +23,7 @@ class Client(Process):
 
     publication_type: ClassVar[type[Any]] = Pub
     """The PUB of the protocol."""
-    subscription_types: ClassVar[tuple[type[Any], type[Any]]] = (Sub, Uns)
+    subscription_types: ClassVar[tuple[type[Any], type[Any]]]
     """The protocol's SUB and UNS: the fields of `_head`, then the filter."""
 
     def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
@@ -135,52 +134,3 @@ class Client(Process):
         for one in self._unpublished:
             self.send(self.broker, self._publication(one, hops))
         self._unpublished.clear()
-
-
-class FaithfulClient(Client):
-    """Channels are reliable to the papers: undelivered messages go to the next broker, in order."""
-
-    def __init__(self, node: NodeId, parameters: BrokerParameters) -> None:
-        """Begin with nothing lost or waiting."""
-        super().__init__(node, parameters)
-        self._undelivered: list[Message] = []
-        self._commands: list[tuple[Filter, bool]] = []
-        """Filters subscribed to (True) or given up without a broker, in order."""
-
-    def link_broken(self, messages: Iterable[Message]) -> None:
-        """Send undelivered subscriptions and notifications again."""
-        lost = list(messages)
-        self._undelivered += [message for message in lost if isinstance(message, self.subscription_types)]
-        if self.broker is not None:
-            self._resend(self.broker)
-        super().link_broken(lost)
-
-    def _send_subscription(self, about: Filter, *, is_new: bool) -> None:
-        """Send a SUB or UNS, or keep the command for the next broker."""
-        if self.broker is None:
-            self._commands.append((about, is_new))
-        super()._send_subscription(about, is_new=is_new)
-
-    def _resend(self, broker: NodeId) -> None:
-        """Send undelivered messages to a broker, new or the same."""
-        for message in self._take_undelivered():
-            self.send(broker, message)
-
-    def _take_commands(self) -> list[tuple[Filter, bool]]:
-        """Take out the commands given without a broker."""
-        commands, self._commands = self._commands, []
-        return commands
-
-    def _send_commands(self, commands: Iterable[tuple[Filter, bool]]) -> None:
-        """Send the commands given without a broker."""
-        for about, is_new in commands:
-            self._send_subscription(about, is_new=is_new)
-
-    def _send_withdrawals(self) -> None:
-        """Unsubscribe from filters given up without a broker; subscriptions follow unchanged."""
-        self._send_commands((about, is_new) for about, is_new in self._take_commands() if not is_new)
-
-    def _take_undelivered(self) -> list[Message]:
-        """Take out undelivered messages."""
-        unsaid, self._undelivered = self._undelivered, []
-        return unsaid

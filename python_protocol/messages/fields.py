@@ -14,24 +14,14 @@ from __future__ import annotations
 import dataclasses
 import struct
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from string import Formatter
 from struct import Struct
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Self, TypeVar, get_args, get_origin
 
-from roambus.python_protocol.messages.octets import (
-    OPAQUE,
-    Blob,
-    MisfitError,
-    Number,
-    Reader,
-    Repeated,
-    Shape,
-    Writer,
-    misfit,
-    shape_of,
-)
+from roambus.python_protocol.messages.octets import MisfitError, Reader, Shape, Writer, misfit
 
 T = TypeVar("T")
 BROADCAST_ADDRESS = 0xFFFF
@@ -123,11 +113,6 @@ class Integer:
         """Digits, unless the type says otherwise."""
         return str(value) if self.shown is None else self.shown(value, names)
 
-    @property
-    def shape(self) -> Number:
-        """A number of this code."""
-        return Number(self.code)
-
 
 ONE_BYTE, TWO_BYTES = Integer("B"), Integer("H")
 U8 = Annotated[int, ONE_BYTE]
@@ -142,15 +127,15 @@ I64 = Annotated[int, Integer("q")]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class By:
-    """A type of functions that write, read and show; `shape` describes the bytes."""
+    """A type of functions that write, read and show; `shape` describes the bytes for dissectors."""
 
     write: Callable[[Writer, Any], None]
     read: Callable[[Reader], Any]
     show: Callable[[Any, Names], str] = lambda value, _: str(value)
-    shape: Shape = OPAQUE
+    shape: Shape | None = dataclasses.field(default=None, compare=False)
 
 
-LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, shape=Blob(Number("H")))]
+LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, shape={"kind": "blob", "code": "H"})]
 """At most 65535 bytes after a count of two bytes."""
 
 
@@ -173,11 +158,6 @@ class Maybe:
     def show(self, value: Any, names: Names) -> str:
         """As the number's type shows it."""
         return self.kind.show(value, names)
-
-    @property
-    def shape(self) -> Number:
-        """That of the number."""
-        return self.kind.shape
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -210,11 +190,6 @@ class Several:
         """In brackets, with blanks between."""
         return listed(self.kind.show(one, names) for one in value)
 
-    @property
-    def shape(self) -> Repeated:
-        """The count and the values."""
-        return Repeated(shape_of(self.kind), self.count.shape)
-
 
 LongTuple = Annotated[tuple[T, ...], TWO_BYTES]
 """At most 65535 values after a count of two bytes: `LongTuple[Filter]`."""
@@ -239,11 +214,6 @@ class ItsOwn:
     def show(self, value: Any, names: Names) -> str:
         """As the class describes itself, else its `str`."""
         return described(value, names) or str(value)
-
-    @property
-    def shape(self) -> Shape:
-        """The one that the class declares."""
-        return shape_of(self.cls)
 
 
 def described(value: Any, names: Names) -> str:
@@ -337,3 +307,62 @@ def collection_problem(cls: Any, name: Any) -> str:
         if issubclass(cls, changeable):
             return f"whoever receives a {name} could change it for everybody else who does: write {instead}"
     return ""
+
+
+# Notations
+
+
+OTHERS = "..."
+"""The word for all other fields; the default notation."""
+
+
+class Notation:
+    """The notation of one class; raises ValueError if it names no field."""
+
+    def __init__(self, kinds: Mapping[str, FieldType | None], text: str) -> None:
+        """`kinds` has the type of each field, None for bits."""
+        self._kinds = kinds
+        named = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+        for name in named:
+            if name not in kinds:
+                raise ValueError(
+                    f"the notation {text!r} names {name}, which is not a field; there is {', '.join(kinds)}"
+                )
+        others = " ".join(_plain(name, kind) for name, kind in kinds.items() if name not in named)
+        words = " ".join(others if word == OTHERS else word for word in text.split())
+        self._words = [_Word.of(word) for word in words.split()]
+
+    def show(self, record: Any, names: Names) -> str:
+        """The fields of a record."""
+        return " ".join(filter(None, (self._word(word, record, names) for word in self._words)))
+
+    def _word(self, word: _Word, record: Any, names: Names) -> str:
+        if word.is_optional and not any(getattr(record, name) for _, name in word.pieces if name):
+            return ""
+        return "".join(literal + (self._value(name, record, names) if name else "") for literal, name in word.pieces)
+
+    def _value(self, name: str, record: Any, names: Names) -> str:
+        value, kind = getattr(record, name), self._kinds[name]
+        if kind is None:
+            return name if value else ""
+        return NOBODY if value is None else kind.show(value, names)
+
+
+class _Word(NamedTuple):
+    """A word of a notation: literal texts, each with any field behind it."""
+
+    pieces: tuple[tuple[str, str | None], ...]
+    is_optional: bool
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The word that this text is."""
+        pieces = ((literal, name) for literal, name, _, _ in Formatter().parse(text.removesuffix("?")))
+        return cls(tuple(pieces), text.endswith("?"))
+
+
+def _plain(name: str, kind: FieldType | None) -> str:
+    """Return the word of an unnamed field: "name=value", a message in parentheses, a bit's name."""
+    if kind is None:
+        return f"{{{name}}}"
+    return f"{name}=({{{name}}})" if getattr(kind, "holds_message", False) else f"{name}={{{name}}}"

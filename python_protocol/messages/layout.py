@@ -26,35 +26,21 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 from roambus.python_protocol.messages.fields import (
     BIT,
     ONE_BYTE,
+    OTHERS,
     By,
     FieldError,
     FieldType,
     Integer,
     ItsOwn,
     Names,
+    Notation,
     Several,
     collection_problem,
     described,
     names_of_fields,
     what_can_be_changed,
 )
-from roambus.python_protocol.messages.notation import OTHERS, Notation
-from roambus.python_protocol.messages.octets import (
-    BYTE,
-    Blob,
-    DecodeError,
-    Enumerated,
-    Fields,
-    Flag,
-    Flags,
-    Number,
-    Reader,
-    Shape,
-    Text,
-    Writer,
-    misfit,
-    shape_of,
-)
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, misfit, number
 
 _SHOWN = 60
 """Characters shown of a misfit value."""
@@ -101,8 +87,8 @@ class Layout:
     def __init__(self, cls: Any, notation: str = OTHERS) -> None:
         """Raise FieldError for a field that cannot travel, ValueError for a notation of no field."""
         self.declared = declared = list(_declared(cls))
-        self._readers = [_part(group).read for group in _groups(declared)]
-        written = (_part(group).write for group in _groups(list(_flattened(declared))))
+        self._readers = [_part(group).read for group in groups(declared)]
+        written = (_part(group).write for group in groups(list(_flattened(declared))))
         # A record that is taken apart is written by its numbers, so that nobody would notice that an object of another
         # class has attributes of these names. The checks stand first: what is refused has written nothing.
         checks = (
@@ -149,27 +135,13 @@ class Layout:
         if any(one.sort == "other" or one.is_optional for one in self.declared):
             return None
         codes = [one.kind.code if isinstance(one.kind, Integer) else "?" for one in self.declared]
-        bits = sum(group[0].sort == "bit" for group in _groups(self.declared))
+        bits = sum(group[0].sort == "bit" for group in groups(self.declared))
         size = 1 + struct.calcsize("".join(["!", *(code for code in codes if code != "?")])) + bits
         values = attrgetter(
             "tag", "tag", *(one.name for one in self.declared)
         )  # twice: of a single name it is no tuple
         types = (int, int, *(bool if code == "?" else int for code in codes))
         return FixedSize(size, values, types, Struct(f"!BB{''.join(codes)}").pack)
-
-    @property
-    def shape(self) -> Fields:
-        """Return the shape of all fields; a byte of bits has no name."""
-        pairs: list[tuple[str, Shape]] = []
-        for group in _groups(self.declared):
-            if group[0].sort == "bit":
-                flags = (
-                    Flag(one.name, mask, shape_of(one.kind) if one.is_optional else None) for one, mask in _masks(group)
-                )
-                pairs.append(("", Flags(tuple(flags))))
-            else:
-                pairs += [(one.name, shape_of(one.kind)) for one in group]
-        return Fields(tuple(pairs))
 
 
 class Record:
@@ -208,11 +180,6 @@ class Record:
         """As the record describes itself, else its fields in parentheses."""
         return described(value, names) or f"({self.layout.notation.show(value, names)})"
 
-    @property
-    def shape(self) -> Fields:
-        """The fields, one after the other."""
-        return self.layout.shape
-
 
 # What travels together
 
@@ -224,7 +191,7 @@ class _Part(NamedTuple):
     read: Reading
 
 
-def _groups(declared: Sequence[Declared]) -> list[list[Declared]]:
+def groups(declared: Sequence[Declared]) -> list[list[Declared]]:
     """Return the fields that travel together, in order.
 
     Only adjacent ones are grouped: published formats have bytes in field order.
@@ -263,9 +230,9 @@ class _Bits:
     """Bits in one byte, and the optional fields behind it."""
 
     def __init__(self, fields: Sequence[Declared]) -> None:
-        masks = _masks(fields)
-        self._bits = [(one.name, mask) for one, mask in masks if not one.is_optional]
-        self._optional = [(one.name, mask, one.kind) for one, mask in masks if one.is_optional]
+        places = masks(fields)
+        self._bits = [(one.name, mask) for one, mask in places if not one.is_optional]
+        self._optional = [(one.name, mask, one.kind) for one, mask in places if one.is_optional]
 
     def write(self, writer: Writer, record: Any) -> None:
         byte, there = 0, []
@@ -305,7 +272,7 @@ def _other(field: Declared) -> _Part:
     return _Part(write, read)
 
 
-def _masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
+def masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
     """Return the fields that share a byte, with their bits; raise FieldError for the ninth bit in a row.
 
     A second byte's place would depend on the fields before, so a new field would move the bits of others.
@@ -406,7 +373,7 @@ def _of_class(cls: Any) -> FieldType:
     if hasattr(cls, "write") and hasattr(cls, "read"):
         return ItsOwn(cls)
     if issubclass(cls, Enum):
-        return _enumeration(cls)
+        return Enumeration(cls)
     if dataclasses.is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         return Record(cls)
     if cls is int:
@@ -418,21 +385,27 @@ def _cannot_travel(annotation: Any) -> str:
     return f"{annotation} cannot travel: {ADVICE}"
 
 
-def _enumeration(cls: type[Enum]) -> FieldType:
-    """Make a member travel as its place, one byte; inserted members move the others."""
-    members = list(cls)
-    names = [str(member.name).lower() for member in members]
+class Enumeration:
+    """The type of a member, which travels as its place, one byte; inserted members move the others."""
 
-    def write(writer: Writer, value: Any) -> None:
-        writer.u8(members.index(value))
+    def __init__(self, cls: type[Enum]) -> None:
+        self._members = list(cls)
+        self.names = [str(member.name).lower() for member in self._members]
 
-    def read(reader: Reader) -> Enum:
+    def write(self, writer: Writer, value: Any) -> None:
+        """Append the place."""
+        writer.u8(self._members.index(value))
+
+    def read(self, reader: Reader) -> Enum:
+        """Take the place off the front; raise DecodeError if it is no member's."""
         number = reader.u8()
-        if number >= len(members):
-            raise DecodeError(f"{cls.__name__} has no member number {number}")
-        return members[number]
+        if number >= len(self._members):
+            raise DecodeError(f"{type(self._members[0]).__name__} has no member number {number}")
+        return self._members[number]
 
-    return By(write, read, lambda value, _: names[members.index(value)], Enumerated(tuple(names)))
+    def show(self, value: Any, _: Names) -> str:
+        """The name in small letters."""
+        return self.names[self._members.index(value)]
 
 
 def _truth(value: Any) -> bool:
@@ -442,10 +415,12 @@ def _truth(value: Any) -> bool:
     return value
 
 
-_BOOL: FieldType = By(lambda writer, value: writer.u8(_truth(value)), lambda reader: bool(reader.u8()), shape=BYTE)
+_BOOL: FieldType = By(
+    lambda writer, value: writer.u8(_truth(value)), lambda reader: bool(reader.u8()), shape=number("B")
+)
 _PLAIN: dict[Any, FieldType] = {
     bool: _BOOL,
-    str: By(Writer.text, Reader.text, shape=Text()),
-    bytes: By(Writer.blob, Reader.blob, shape=Blob()),
-    float: By(Writer.f64, Reader.f64, shape=Number("d")),
+    str: By(Writer.text, Reader.text, shape={"kind": "text"}),
+    bytes: By(Writer.blob, Reader.blob, shape={"kind": "blob", "code": "B"}),
+    float: By(Writer.f64, Reader.f64, shape=number("d")),
 }

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from roambus.python_protocol.messages.fields import U16, FieldType, Names, bit
+from roambus.python_protocol.messages.fields import OTHERS, U16, FieldType, Names, bit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
-from roambus.python_protocol.messages.notation import OTHERS
-from roambus.python_protocol.messages.octets import DecodeError, Inner, Reader, Shape, Writer, misfit, shape_of
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, misfit
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(bit,))
@@ -134,49 +133,37 @@ class Message(metaclass=_MessageClass):
         return f"{self.message_type} {self._layout.notation.show(self, names)}".rstrip()
 
     @classmethod
-    def shape_of_fields(cls) -> Shape:
-        """Return the shape of the bytes after the tag; a class with its own `read` declares it as `shape`."""
-        is_own = cls.read.__func__ is not Message.read.__func__ or cls.write is not Message.write  # type: ignore[attr-defined]  # of methods of classes
-        return shape_of(cls) if is_own else cls._layout.shape
-
-    @classmethod
     def as_field(cls, *others: type[Message]) -> FieldType:
         """Return the type of a field for a message of these classes; of any if this is `Message`."""
-        return _Inner((cls, *others))
+        return Inner((cls, *others))
 
 
-class _Inner:
+class Inner:
     """The type of a field that holds a message with its tag."""
 
     holds_message = True
     """Shown in parentheses without a notation."""
 
     def __init__(self, classes: tuple[type[Message], ...]) -> None:
-        self._classes = classes
+        self.classes = classes
 
     def write(self, writer: Writer, value: Message) -> None:
         """Append tag and fields."""
-        if not isinstance(value, self._classes):
-            raise misfit(value, self._classes[0])
+        if not isinstance(value, self.classes):
+            raise misfit(value, self.classes[0])
         writer.data += value._head
         value.write(writer)
 
     def read(self, reader: Reader) -> Message:
         """Take a message of the reader's set off the front; raise DecodeError."""
         message: Message = reader.message()
-        if Message not in self._classes and not isinstance(message, self._classes):
+        if Message not in self.classes and not isinstance(message, self.classes):
             raise DecodeError(f"a {message.message_type} is not allowed here")
         return message
 
     def show(self, value: Message, names: Names) -> str:
         """As the message describes itself."""
         return value.describe(names)
-
-    @property
-    def shape(self) -> Inner:
-        """Return a message of these tags, of any if one class is a base of others."""
-        tags = [getattr(cls, "tag", None) for cls in self._classes]
-        return Inner() if None in tags else Inner(tuple(tag for tag in tags if tag is not None))
 
 
 class MessageSet:

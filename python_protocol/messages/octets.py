@@ -1,15 +1,14 @@
-"""Bytes in network byte order: writers, readers and shapes.
+"""Bytes in network byte order: writers and readers.
 
 A `Writer` raises `struct.error`, or its kind `MisfitError`, for a misfit value, the author's mistake. A `Reader` raises
-only `DecodeError`, because its bytes come from others. A `Shape` describes bytes for dissectors; a hand-written type
-without one is opaque.
+only `DecodeError`, because its bytes come from others. A type that is written by hand can declare the shape of its
+bytes for dissectors.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
@@ -194,117 +193,20 @@ def bytes_of(value: Any) -> bytes:
     return writer.getvalue()
 
 
-class Shape:
-    """The layout of some bytes."""
-
-    __slots__ = ()
+Shape = dict[str, Any]
+"""The layout of bytes written by hand, as the exported dissector reads it: {"kind": "number", "code": "H"}."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Shape):
+def number(code: str) -> Shape:
     """A number in network byte order; `code` is that of `struct`."""
-
-    code: str
-
-
-BYTE, TWO_BYTES = Number("B"), Number("H")
+    return {"kind": "number", "code": code}
 
 
-@dataclass(frozen=True, slots=True)
-class Enumerated(Shape):
-    """A byte: the place of one of these names."""
-
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Blob(Shape):
-    """A one-byte count, and as many bytes."""
-
-    count: Number = BYTE
-
-
-@dataclass(frozen=True, slots=True)
-class Text(Shape):
-    """A one-byte count, and as many bytes of UTF-8."""
-
-
-@dataclass(frozen=True, slots=True)
-class Padding(Shape):
-    """A two-byte count, and as many bytes, of which only the size matters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed(Shape):
-    """A fixed number of bytes without a count."""
-
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class BitText(Shape):
-    """A one-byte count of bits, and the bytes that they fill."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated(Shape):
+def repeated(item: Shape, code: str = "B") -> Shape:
     """A count, and as many values of one shape."""
-
-    item: Shape
-    count: Number = BYTE
+    return {"kind": "repeated", "code": code, "item": item}
 
 
-@dataclass(frozen=True, slots=True)
-class Fields(Shape):
-    """Pairs of name and shape in order; a field `Flags` has no name."""
-
-    fields: tuple[tuple[str, Shape], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A bit of a byte; `shape` is the optional value's that it marks."""
-
-    name: str
-    mask: int
-    shape: Shape | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Flags(Shape):
-    """A byte of bits, and the optional values behind it."""
-
-    flags: tuple[Flag, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tagged(Shape):
-    """A byte that selects one of these shapes."""
-
-    cases: tuple[tuple[int, Shape], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Inner(Shape):
-    """A message with one of these tags, or any if none."""
-
-    tags: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Opaque(Shape):
-    """Bytes of unknown meaning and length."""
-
-
-OPAQUE = Opaque()
-
-
-def shape_of(kind: Any) -> Shape:
-    """Return the declared shape of a field type or self-writing class, or OPAQUE."""
-    shape = getattr(kind, "shape", OPAQUE)
-    return shape if isinstance(shape, Shape) else OPAQUE
-
-
-def fields(**shapes: Shape) -> Fields:
-    """These fields in their order."""
-    return Fields(tuple(shapes.items()))
+def fields(**shapes: Shape) -> Shape:
+    """Named shapes, one after the other."""
+    return {"kind": "fields", "fields": [{"name": name, "shape": one} for name, one in shapes.items()]}

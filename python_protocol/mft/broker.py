@@ -25,6 +25,7 @@ from roambus.python_protocol.mft.messages import (
     Bquery,
     Bsub,
     Known,
+    MftParameters,
     Mig,
     Rep,
     Route,
@@ -33,7 +34,6 @@ from roambus.python_protocol.mft.messages import (
     Uns,
     at_hops,
 )
-from roambus.python_protocol.mft.parameters import MftParameters
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 

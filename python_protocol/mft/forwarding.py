@@ -12,8 +12,7 @@ from roambus.python_protocol.agent import on
 from roambus.python_protocol.brokers.broker import Broker, Pub, Storage
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.mft.messages import Rep, RoutingTable
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import MftParameters, Rep, RoutingTable
 from roambus.python_protocol.vocabulary import REPLAY, NodeId, SimTime
 
 Recipients = dict[NodeId | None, list[NodeId]]

@@ -15,20 +15,12 @@ from typing import NamedTuple
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
-from roambus.python_protocol.brokers.broker import (
-    Filters,
-    Hops,
-    Pub,
-    RoutingTable,
-    Storage,
-    StorageParameters,
-    Sub,
-    Uns,
-)
+from roambus.python_protocol.brokers.broker import Filters, Hops, Pub, Storage, StorageParameters
 from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import LongTuple, Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.parts import RoutingTable, Sub, Uns
 from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import BROADCAST, REPLAY, BrokerId, NodeId, SimTime, SubscriberId
 
@@ -80,6 +72,8 @@ class Fmig(Message, tag=11):
 
 class Client(FamilyClient):
     """s_i and p_i of one node."""
+
+    subscription_types = (Sub, Uns)
 
     @on(Filters)
     def correct_filters(self, message: Filters, broker: NodeId, now: SimTime) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.brokers.broker import BrokerParameters, ForgetfulBroker, Pub, RoutingTable, Sub, Uns
-from roambus.python_protocol.brokers.client import FaithfulClient
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.messages.fields import Names
+from roambus.python_protocol.papers.parts import FaithfulClient, ForgetfulBroker, RoutingTable, Sub, Uns
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from roambus.python_protocol.agent import Listing, by_first_column, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.brokers.broker import BrokerParameters, ForgetfulBroker, Pub
-from roambus.python_protocol.brokers.client import FaithfulClient
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.parts import FaithfulClient, ForgetfulBroker
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 

@@ -71,8 +71,8 @@ Passed = TypeVar("Passed", bound=Any)
 
 def hops_after(message: Any) -> int:
     """The message's hops on arrival, in eight bits."""
-    hops: int = message.hop_count + 1
-    return min(hops, MOST_HOPS)
+    hops: int = min(message.hop_count + 1, MOST_HOPS)
+    return hops
 
 
 def one_hop_on(message: Passed, **changes: Any) -> Passed:

@@ -1,13 +1,14 @@
-"""`roambus aggregate` computes sweeps' metrics, `compare` tests agents, and `figures` draws.
+"""Commands on results: `aggregate` computes metrics, `compare` tests agents, `figures` draws, `verify` repeats runs.
 
-`roambus export` writes results for other programs; `crate` packs them, and `verify` checks them.
+Each reads the folder of a sweep, of a study or of single runs. A `Selection` says what of it `compare` and `figures`
+show, `Own` which metrics and study of the user's own come in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -22,6 +23,7 @@ from roambus.experiments.console.options import (
     SOME_AGENTS,
     STUDY,
     WHERE,
+    Decorator,
     Simulator,
     factory_of,
     grouped,
@@ -33,8 +35,52 @@ from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
     from roambus.experiments.comparing.comparison import Asked
+    from roambus.experiments.comparing.observations import Loaded
     from roambus.experiments.studies.study import Study
 
+
+class Own(NamedTuple):
+    """Metrics and the study of the user's own."""
+
+    measure: Sequence[str]
+    study: str | None
+
+    def load_study(self) -> Study | None:
+        """Return the study, if one is given; raise UserError."""
+        from roambus.experiments.studies.study import load_study
+
+        return load_study(self.study) if self.study else None
+
+
+class Selection(NamedTuple):
+    """The part of a sweep to show; empty fields mean all of it."""
+
+    agents: str | None
+    metrics: Sequence[str]
+    against: str | None
+    wheres: Sequence[str]
+
+    def load(self, results: Path, own: Own) -> tuple[Loaded, Asked]:
+        """Read the sweep's measurements, computing missing metrics; raise UserError."""
+        from roambus.experiments.comparing.comparison import Asked
+        from roambus.experiments.comparing.observations import load
+
+        asked = Asked(self.names(), tuple(self.metrics), self.against, values_of(self.wheres))
+        return load(results, own.load_study(), progress(), own.measure), asked
+
+    def names(self) -> tuple[str, ...]:
+        """Return the agents' names; none for all."""
+        return tuple(self.agents.split(",")) if self.agents else ()
+
+
+def _selection(text: str) -> Decorator:
+    """Return the options of a selection; `text` is the help for its metrics."""
+    metrics = click.option("--metric", "metrics", multiple=True, type=METRIC_NAME, metavar="NAME", help=text)
+    return grouped("selection", Selection, SOME_AGENTS, metrics, AGAINST, WHERE)
+
+
+OWN = grouped("own", Own, MEASURE, STUDY)
+_OUT = click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
 LOOK = grouped(
     "look",
     read_look,
@@ -74,9 +120,8 @@ LOOK = grouped(
     show_default=True,
     help="The master of Spark, such as spark://host:7077; all its workers must reach RESULTS by the same path.",
 )
-@MEASURE
-@STUDY
-def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], study: str | None) -> None:
+@OWN
+def aggregate(results: Path, afresh: bool, master: str, own: Own) -> None:
     """Computes the metrics of the runs in RESULTS, with Spark.
 
     The tables are in the folder metrics in RESULTS. The file runs.csv has a row for each run. The file points.csv has
@@ -93,12 +138,12 @@ def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], 
     from roambus.experiments.sweeps.request import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
-    shown, own = progress(), _own_study(study)
+    shown, study = progress(), own.load_study()
     problems = []
     for folder in sweep_folders(existing_folder(results)):
-        extra = find_extra(folder, own, measure)
+        extra = find_extra(folder, study, own.measure)
         for file in measured_by(folder):
-            if file.endswith(".py") and Path(file).name not in [Path(one).name for one in measure]:
+            if file.endswith(".py") and Path(file).name not in [Path(one).name for one in own.measure]:
                 remark(f"{folder}: its metrics in {file} are left out; if you trust that code, give --measure {file}")
         again = command_again(folder)
         problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=shown, again=again)
@@ -108,30 +153,10 @@ def aggregate(results: Path, afresh: bool, master: str, measure: Sequence[str], 
 
 @click.command()
 @click.argument("results", type=FOLDER)
-@SOME_AGENTS
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=METRIC_NAME,
-    metavar="NAME",
-    help=f"A metric to compare; give the option again for more.  [default: {', '.join(MAIN_METRICS)}]",
-)
-@AGAINST
-@WHERE
-@click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
-@MEASURE
-@STUDY
-def compare(  # an option each
-    results: Path,
-    agents: str | None,
-    metrics: Sequence[str],
-    against: str | None,
-    wheres: Sequence[str],
-    out: Path | None,
-    measure: Sequence[str],
-    study: str | None,
-) -> None:
+@_selection(f"A metric to compare; give the option again for more.  [default: {', '.join(MAIN_METRICS)}]")
+@_OUT
+@OWN
+def compare(results: Path, selection: Selection, out: Path | None, own: Own) -> None:
     """Compares the agents of a sweep, metric by metric, in numbers.
 
     RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals, and
@@ -150,11 +175,9 @@ def compare(  # an option each
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
     from roambus.experiments.comparing.comparison import compare_agents
-    from roambus.experiments.comparing.observations import load
 
-    loaded = load(results, _own_study(study), progress(), measure)
-    asked, folder = _comparison(loaded.folder, agents, metrics, against, wheres, out)
-    for compared in compare_agents(loaded.measured, asked, folder):
+    loaded, asked = selection.load(results, own)
+    for compared in compare_agents(loaded.measured, asked, out or _figures_folder(loaded.folder)):
         lines = [compared.text, *map(str, compared.files), ""]
         answer("\n".join(lines), comparisons=[compared.document()])
     report_problems(loaded.problems)
@@ -163,39 +186,17 @@ def compare(  # an option each
 @click.command()
 @click.argument("results", type=FOLDER)
 @click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    type=METRIC_NAME,
-    metavar="NAME",
-    help="Draws only this metric, or with 'all' every measured one; give the option again for more.",
-)
-@click.option(
     "--kind",
     type=click.Choice(["means", "delays", "deliveries"]),
     default="means",
     show_default=True,
     help="What to draw: the metrics' means, the distribution of delays, or the deliveries over time.",
 )
-@SOME_AGENTS
-@AGAINST
-@WHERE
+@_selection("Draws only this metric, or with 'all' every measured one; give the option again for more.")
 @LOOK
-@MEASURE
-@STUDY
-@click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
-def figures(
-    results: Path,
-    metrics: Sequence[str],
-    kind: str,
-    agents: str | None,
-    against: str | None,
-    wheres: Sequence[str],
-    look: Look,
-    measure: Sequence[str],
-    study: str | None,
-    out: Path | None,
-) -> None:
+@OWN
+@_OUT
+def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own, out: Path | None) -> None:
     """Draws the figures of RESULTS, each with its caption in a text file beside it.
 
     It draws the figures that the results' study plans, or one for each of the main metrics and of the study's own;
@@ -212,48 +213,45 @@ def figures(
     For a paper: roambus figures results/small --metric messages_per_node \\
                    --format pdf --size column
     """  # noqa: D301  # click wants the character itself
-    from roambus.experiments.comparing.comparison import draw_compared
-    from roambus.experiments.comparing.observations import draw_curves, load
-    from roambus.experiments.reporting.figure_files import draw_figures
-    from roambus.experiments.studies.study import existing_folder
-
     problems: Sequence[str] = ()
     if kind != "means":
-        if against is not None:
-            raise UserError(f"--against: {kind} have an axis of their own; only means are drawn against another")
-        where = values_of(wheres) | ({"agent": tuple(agents.split(","))} if agents else {})
-        files = draw_curves(existing_folder(results), [kind], where, look, out)
-    elif agents or against or wheres:
-        loaded = load(results, _own_study(study), progress(), measure)
-        asked, folder = _comparison(loaded.folder, agents, metrics, against, wheres, out)
-        files, problems = list(draw_compared(loaded.measured, asked, folder, look)), loaded.problems
+        files = _draw_curves(results, kind, selection, look, out)
+    elif selection.agents or selection.against or selection.wheres:
+        files, problems = _draw_comparison(results, selection, look, own, out)
     else:
-        files = draw_figures(existing_folder(results), _own_study(study), look, metrics, out)
+        from roambus.experiments.reporting.figure_files import draw_figures
+        from roambus.experiments.studies.study import existing_folder
+
+        files = draw_figures(existing_folder(results), own.load_study(), look, selection.metrics, out)
     for path in files:
         answer(path, files=[path])
     report_problems(problems)
 
 
-def _comparison(
-    results: Path,
-    agents: str | None,
-    metrics: Sequence[str],
-    against: str | None,
-    wheres: Sequence[str],
-    out: Path | None,
-) -> tuple[Asked, Path]:
-    """Return the comparison and its output folder."""
+def _draw_curves(results: Path, kind: str, selection: Selection, look: Look, out: Path | None) -> list[Path]:
+    """Draw delays or deliveries, from the traces."""
+    from roambus.experiments.comparing.observations import draw_curves
+
+    if selection.against is not None:
+        raise UserError(f"--against: {kind} have an axis of their own; only means are drawn against another")
+    agents = {"agent": selection.names()} if selection.agents else {}
+    return draw_curves(results, [kind], values_of(selection.wheres) | agents, look, out)
+
+
+def _draw_comparison(
+    results: Path, selection: Selection, look: Look, own: Own, out: Path | None
+) -> tuple[list[Path], Sequence[str]]:
+    """Draw what `compare` tests; return the files, and a line for each damaged run."""
+    from roambus.experiments.comparing.comparison import draw_compared
+
+    loaded, asked = selection.load(results, own)
+    return list(draw_compared(loaded.measured, asked, out or _figures_folder(loaded.folder), look)), loaded.problems
+
+
+def _figures_folder(results: Path) -> Path:
     from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked
-    from roambus.experiments.comparing.comparison import Asked
 
-    asked = Asked(tuple(agents.split(",")) if agents else (), tuple(metrics), against, values_of(wheres))
-    return asked, out or unlinked(results / FIGURES_FOLDER)
-
-
-def _own_study(reference: str | None) -> Study | None:
-    from roambus.experiments.studies.study import load_study
-
-    return load_study(reference) if reference else None
+    return unlinked(results / FIGURES_FOLDER)
 
 
 @click.command()

@@ -39,7 +39,7 @@ from roambus.python_protocol.vocabulary import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.runs.identity import Recorder
+    from roambus.bridge.runs.run import Recorder, RunPlan
     from roambus.experiments.sweeps.sweep import Sweep
 
 
@@ -47,13 +47,15 @@ LONGEST_WAIT_S = 30 * 86400
 """Thirty days: a longer wait means a forgotten command."""
 
 
-def announce_compilation(factory: BackendFactory) -> None:
-    """Announce the radio's first compilation, which is silent for a while."""
-    if factory.name != "radio":
+def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> None:
+    """Announce the first compilation of the radio with the first run's MAC, which is silent for a while."""
+    if factory.name != "radio" or not plans:
         return
     from roambus.bridge.backends.radio.kernel import is_compiled
+    from roambus.bridge.backends.radio.macs import mac_of
+    from roambus.experiments.sweeps.runner import scenario_of
 
-    if not is_compiled():
+    if not is_compiled(mac_of(scenario_of(plans[0], factory))):
         remark("the radio is compiled, once after each installation; that takes some 20 s")
 
 
@@ -151,7 +153,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
-    announce_compilation(backend)
+    announce_compilation(backend, [plan])
     prepare(plan, backend)
     detail("the back-end is ready")
     with opened_results(sweep, out):

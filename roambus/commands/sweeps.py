@@ -71,7 +71,7 @@ class Choice(NamedTuple):
     """The part of a sweep to run, from options."""
 
     settings: Sequence[str]
-    agents: str | Sequence[Sequence[str]] | None
+    agents: str | Sequence[str] | None
     """As in `with_agents`."""
     seeds: int | None
     parameters: Sequence[str] = ()
@@ -201,7 +201,7 @@ def sweep(
 
     Until the delivery rate is known: roambus sweep thesis --set config=C2 --precision 0.02 --seeds 30
 
-    With an agent of your own: roambus sweep thesis --agents "mft,./mine.py rate=2" --set config=C2
+    With an agent of your own: roambus sweep thesis --agents mft,./mine.py --param mine.rate=2 --set config=C2
     """
     from roambus.spark.metrics.extra import all_own_metrics
 
@@ -242,16 +242,16 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.request import opened_results
-    from roambus.experiments.sweeps.runner import Part, plan_runs, run_plans
+    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
-    part = Part.read(making.part)
+    part = SweepPart.read(making.part)
     detail(f"{out}: planning")
     planned = plan_runs(sweep, out, TraceLevel(making.level), watched, backend)
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
-    announce_compilation(backend)
+    announce_compilation(backend, plans)
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
@@ -287,7 +287,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
     Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
-    from roambus.experiments.sweeps.runner import Published
+    from roambus.experiments.sweeps.runner import PublishingCrew
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
@@ -296,7 +296,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
         return crew
     if not isinstance(crew, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return Published(crew, store)
+    return PublishingCrew(crew, store)
 
 
 # Until it is known

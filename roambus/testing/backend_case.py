@@ -17,8 +17,7 @@ from pathlib import Path
 
 from roambus.bridge.backend import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.runs.identity import RunPlan
-from roambus.bridge.runs.run import write_inputs
+from roambus.bridge.runs.run import RunPlan, write_inputs
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render

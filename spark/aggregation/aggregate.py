@@ -39,7 +39,6 @@ from roambus.bridge.runs.layout import (
 from roambus.spark.aggregation.computation import (
     EXTRA,
     METRICS_SCHEMA,
-    OBSERVATIONS,
     PROBLEM,
     RUN,
     SENT,
@@ -48,12 +47,12 @@ from roambus.spark.aggregation.computation import (
     problems_of,
 )
 from roambus.spark.aggregation.intervals import ends
-from roambus.spark.aggregation.store import Store, missing_from, opened_store
+from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace, list_traces, missing
 from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
-from roambus.spark.metrics.extra import NOTHING, Extra, Table
+from roambus.spark.metrics.extra import NOTHING, Extra
 from roambus.spark.metrics.run import Floats, Integers
 
 
@@ -173,7 +172,7 @@ def _ends(values: Floats, groups: Integers, count: int, within: Support) -> tupl
 Problems = dict[Path, str]
 
 
-class Progress(Protocol):
+class ProgressReport(Protocol):
     """Shows an aggregation's progress, such as `roambus.experiments.sweeps.progress.Progress`."""
 
     def show(self, total: int) -> AbstractContextManager[None]:
@@ -187,13 +186,13 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AggregationJob:
     """The master, a study's additions, whether to recompute all, and the progress."""
 
     master: str
     extra: Extra
     afresh: bool
-    progress: Progress | None
+    progress: ProgressReport | None
 
 
 def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
@@ -202,10 +201,10 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     *,
     extra: Extra = NOTHING,
     afresh: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressReport | None = None,
     again: str = "the same sweep",
 ) -> list[str]:
-    """Write `metrics/runs`, `metrics/points` and `extra`'s tables below `results`.
+    """Write `metrics/runs` and `metrics/points` below `results`, with `extra`'s metrics.
 
     Earlier results come from the store unless `afresh`. Return a line for each unusable run, and one for missing ones
     with the command `again`. Raise UserError, or RoambusError if Spark fails.
@@ -216,20 +215,19 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
         raise UserError(_nothing_to_read(results, list(problems.values())))
     folder = results / STORE_FOLDER
     with writing(folder), opened_store(folder, extra.digest()) as store:
-        problems |= _compute_missing(store, traces, Job(master, extra, afresh, progress))
+        problems |= _compute_missing(store, traces, AggregationJob(master, extra, afresh, progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
         store.keep_only(rows)
     frame, problems = _frame(rows), problems | problems_of(rows, traces)
     if frame.empty:
         raise UserError(_nothing_to_read(results, list(problems.values())))
     runs = name_runs(frame, [metric.column for metric in extra.metrics])
-    further = {table.name: _observations(frame, table) for table in extra.tables}
     points = mean_points(runs, (*catalogue.METRICS, *extra.metrics))
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points, **further}, extra.metrics)
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points}, extra.metrics)
     return [*(problems[file] for file in files if file in problems), *missing(results, files, again)]
 
 
-def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problems:
+def _compute_missing(store: MetricsStore, traces: Sequence[Trace], job: AggregationJob) -> Problems:
     """Store missing runs by batches; return lines for temporarily unreadable traces."""
     if job.afresh:
         store.keep_only(store.rows_of([]))
@@ -253,15 +251,6 @@ def _compute_missing(store: Store, traces: Sequence[Trace], job: Job) -> Problem
     return problems
 
 
-def _observations(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    width = len(table.columns)
-    lists = frame[OBSERVATIONS].map(lambda tables: tables.get(table.name, ()))
-    numbers = np.array([number for one in lists for number in one], dtype=float).reshape(-1, width)
-    owners = frame.index.repeat([len(one) // width for one in lists])
-    places = name_places(frame.index, table.columns).loc[owners].reset_index(drop=True)
-    return pd.concat([places, pd.DataFrame(numbers, columns=list(table.columns))], axis=1)
-
-
 def _nothing_to_read(results: Path, damaged: Sequence[str]) -> str:
     if damaged:
         return f"no trace below {results / TRACES} can be read; the first: {damaged[0]}"
@@ -273,7 +262,7 @@ def metrics_of(
     traces: Sequence[Trace],
     extra: Extra = NOTHING,
     master: str = "local[*]",
-    progress: Progress | None = None,
+    progress: ProgressReport | None = None,
 ) -> tuple[pd.DataFrame, Problems]:
     """Return a row of metrics for each run, and a line for each damaged trace.
 
@@ -283,7 +272,7 @@ def metrics_of(
         if progress and (waiting := missing_from(store.rows_of(traces), traces)):
             counted = f"{len(waiting)} of {len(traces)} runs are not aggregated yet"
             progress.note(f"{results}: {counted}: Spark starts, computes their metrics and keeps them")
-        problems = _compute_missing(store, traces, Job(master, extra, afresh=False, progress=progress))
+        problems = _compute_missing(store, traces, AggregationJob(master, extra, afresh=False, progress=progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems | problems_of(rows, traces)
 
@@ -292,6 +281,6 @@ def _frame(rows: pa.Table) -> pd.DataFrame:
     """Return the rows of sound traces, ordered by name for equal frames."""
     sound = rows.filter(pc.is_null(rows[PROBLEM])).select([name for name in METRICS_SCHEMA.names if name != PROBLEM])
     frame: pd.DataFrame = sound.sort_by(RUN).to_pandas().set_index(RUN)
-    for name in (SENT, EXTRA, OBSERVATIONS):
+    for name in (SENT, EXTRA):
         frame[name] = frame[name].map(dict)
     return frame

@@ -36,10 +36,10 @@ from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
-from roambus.spark.metrics.extra import Extra, Table, files_of
+from roambus.spark.metrics.extra import Extra, files_of
 from roambus.spark.metrics.run import NonsenseError, Run
 
-RUN, SENT, EXTRA, OBSERVATIONS, PROBLEM = "run", "sent", "extra", "observations", "problem"
+RUN, SENT, EXTRA, PROBLEM = "run", "sent", "extra", "problem"
 _NUMBER, _FAILURE, _PASSES = "number", "failure", "passes"
 _TYPES = {Kind.COUNT: pa.int64(), Kind.WHOLE: pa.int32(), Kind.REAL: pa.float64()}
 METRICS_SCHEMA = pa.schema(
@@ -48,7 +48,6 @@ METRICS_SCHEMA = pa.schema(
         *(pa.field(metric.column, _TYPES[metric.kind]) for metric in METRICS),
         pa.field(SENT, pa.map_(pa.string(), pa.int64())),
         pa.field(EXTRA, pa.map_(pa.string(), pa.float64())),
-        pa.field(OBSERVATIONS, pa.map_(pa.string(), pa.list_(pa.float64()))),
         pa.field(PROBLEM, pa.string()),
     ]
 )
@@ -221,7 +220,6 @@ def _measured(run: Run, extra: Extra) -> Row:
         **{metric.column: _value(metric, run) for metric in METRICS},
         SENT: {kind: count for kind, count in run.sends.message_type.value_counts().items() if count},
         EXTRA: {metric.column: value for metric in extra.metrics if (value := _value(metric, run)) is not None},
-        OBSERVATIONS: {table.name: _numbers(table, run) for table in extra.tables},
     }
 
 
@@ -236,14 +234,14 @@ def _damage(file: Path, error: DamagedTraceError) -> Row:
 
 
 class MetricError(Exception):
-    """A function of a metric or table cannot be used."""
+    """A metric's function cannot be used."""
 
-    def __init__(self, what: Metric | Table, problem: str) -> None:
+    def __init__(self, what: Metric, problem: str) -> None:
         name, file, line = _place(what)
         super().__init__(f"{name} ({file}:{line}) {problem}")
 
 
-def _place(what: Metric | Table) -> tuple[str, str, int]:
+def _place(what: Metric) -> tuple[str, str, int]:
     """Return the name, file and line of a metric's unwrapped function."""
     function: Any = inspect.unwrap(what.compute) if what.compute else what
     code = getattr(function, "__code__", None)
@@ -283,23 +281,8 @@ def _unfit(metric: Metric, value: float) -> str:
     return ""
 
 
-def _numbers(table: Table, run: Run) -> list[float]:
-    columns = list(table.columns)
-    with _blamed(table):
-        rows: Any = table.compute(run)
-    if not isinstance(rows, pd.DataFrame) or not set(columns) <= set(rows.columns):
-        raise MetricError(table, f"returns no DataFrame with the columns {', '.join(columns)}")
-    try:
-        numbers = rows[columns].astype(float)
-    except (TypeError, ValueError):
-        raise MetricError(
-            table, f"returns a DataFrame with something else than numbers in {', '.join(columns)}"
-        ) from None
-    return [float(number) for number in numbers.sort_values(columns, na_position="first").to_numpy().ravel()]
-
-
 @contextmanager
-def _blamed(what: Metric | Table) -> Iterator[None]:
+def _blamed(what: Metric) -> Iterator[None]:
     """Turn a function's errors into MetricError, except the trace's and Ctrl-C."""
     try:
         yield

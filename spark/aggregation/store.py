@@ -46,13 +46,13 @@ Stamp = tuple[str, int, int]
 
 
 @contextmanager
-def opened_store(folder: Path, extra: str = "") -> Iterator[Store]:
+def opened_store(folder: Path, extra: str = "") -> Iterator[MetricsStore]:
     """Open the folder's store for one process; raise UserError, OSError. `extra` is a digest."""
     unlinked(folder).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_DIRECTORY)
     try:
         _lock(descriptor, folder)
-        yield Store(folder, definition(extra))
+        yield MetricsStore(folder, definition(extra))
     finally:
         os.close(descriptor)
 
@@ -73,7 +73,7 @@ def definition(extra: str = "") -> str:
     return code[:8] + (extra[:8] or _NOTHING_ELSE)
 
 
-class Store:
+class MetricsStore:
     """The rows of `METRICS_SCHEMA` by the stamps of their traces."""
 
     def __init__(self, folder: Path, definition: str) -> None:

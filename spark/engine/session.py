@@ -6,6 +6,7 @@ folder.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -85,6 +86,20 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 # The quick compiler alone has 48 MiB for its code, which some twenty aggregations fill; then Java only interprets.
 _COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 _LOOPBACK = "127.0.0.1"
+_OTHERS = (
+    "HADOOP_CONF_DIR",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "PYSPARK_DRIVER_PYTHON",
+    "PYSPARK_PYTHON",
+    "PYSPARK_SUBMIT_ARGS",
+    "SPARK_CONF_DIR",
+    "SPARK_HOME",
+    "YARN_CONF_DIR",
+    "_JAVA_OPTIONS",
+)
+"""Variables of another installation, which a local session ignores."""
+_log = logging.getLogger(__name__)
 _PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
 _NOT_ACCEPTED = (
     "a program answers there, but refuses the connection: is it the master's port (7077, not that of its web page), "
@@ -152,9 +167,11 @@ def end_java() -> None:
 def _start(master: str, java_options: str | None) -> SparkSession:
     if not _jvms:
         _jvms.append(Jvm(java_options))
-    settings = _settings_on(master)
+    settings, surroundings = _settings_on(master), _surroundings(master)
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
-    with _environment(_surroundings(master)):
+    if not is_cluster(master):
+        _say_ignored(surroundings)
+    with _environment(surroundings):
         gateway = _gateway(master, settings)
         try:
             with _environment(gateway):
@@ -178,14 +195,20 @@ def _settings_on(master: str) -> Settings:
     return {**_settings(_jvms[0].folder), **({} if is_cluster(master) else _PRIVATE)}
 
 
-def _surroundings(master: str) -> dict[str, str]:
-    address = os.environ.get("SPARK_LOCAL_IP", local_address(master) if is_cluster(master) else _LOOPBACK)
-    return {
-        "SPARK_HOME": str(SPARK_HOME),
-        "SPARK_LOCAL_IP": address,
-        "SPARK_LOCAL_HOSTNAME": os.environ.get("SPARK_LOCAL_HOSTNAME", address),  # no name that others may not know
-        "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
-    }
+def _surroundings(master: str) -> dict[str, str | None]:
+    """Return the variables of a session; None removes one."""
+    ours = {"SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable}
+    if not is_cluster(master):
+        return {**dict.fromkeys(_OTHERS), **ours, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_LOCAL_HOSTNAME": _LOOPBACK}
+    address = os.environ.get("SPARK_LOCAL_IP", local_address(master))
+    given = {name: os.environ[name] for name in ("PYSPARK_PYTHON", "SPARK_LOCAL_HOSTNAME") if name in os.environ}
+    return {**ours, "SPARK_LOCAL_IP": address, "SPARK_LOCAL_HOSTNAME": address, **given}  # no name that others miss
+
+
+def _say_ignored(surroundings: Mapping[str, str | None]) -> None:
+    names = [name for name in _OTHERS if os.environ.get(name, surroundings.get(name)) != surroundings.get(name)]
+    if names:
+        _log.warning("Spark on this machine ignores %s; --spark spark://HOST:PORT heeds them", ", ".join(names))
 
 
 def _gateway(master: str, settings: Settings) -> Mapping[str, str]:
@@ -236,9 +259,9 @@ def _handler_of_ctrl_c_restored() -> Iterator[None]:
 
 
 @contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ[name] for name in values if name in os.environ}
-    os.environ.update(values)
+def _environment(values: Mapping[str, str | None]) -> Iterator[None]:
+    before = {name: os.environ.pop(name) for name in values if name in os.environ}
+    os.environ.update({name: value for name, value in values.items() if value is not None})
     try:
         yield
     finally:

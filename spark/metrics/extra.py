@@ -1,50 +1,27 @@
 """Further metrics: of a study for its sweeps, or of a user for any sweep.
 
 They look like those of `roambus.spark.metrics.catalogue`, in a Python file or a package with an entry point of the
-group `roambus.metrics`. A `table` returns any number of rows of numbers. Values are kept until the trace, the file or
-its project's imports change.
+group `roambus.metrics`. Values are kept until the trace, the file or its project's imports change.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from roambus.bridge.code import code_hash, find_source, import_file, import_installed
-from roambus.bridge.entry_points import METRICS as GROUP
-from roambus.bridge.entry_points import named
+from roambus.bridge.code import METRICS as GROUP
+from roambus.bridge.code import code_hash, find_source, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, metrics_in
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from roambus.spark.metrics.run import Run
-
-
-RESERVED = frozenset(("agent", "seed", "metric", "mean", "low", "high", "half_width", "n", "runs", "points"))
-"""The names of result columns and files."""
+RESERVED = frozenset(("agent", "seed", "metric", "mean", "low", "high", "half_width", "n"))
+"""The names of result columns."""
 AXIS_PREFIX = "axis_"
 """Begins the column of an axis with a metric's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Observations: `compute` gives rows with these columns."""
-
-    name: str
-    columns: tuple[str, ...]
-    compute: Callable[[Run], pd.DataFrame]
-
-
-def table(*columns: str) -> Callable[[Callable[[Run], pd.DataFrame]], Table]:
-    """Make a table with these columns, named after its function."""
-    return lambda compute: Table(compute.__name__, columns, compute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +29,6 @@ class Extra:
     """All measured beside the metrics of every run."""
 
     metrics: tuple[Metric, ...] = ()
-    tables: tuple[Table, ...] = ()
 
     def __add__(self, other: Extra) -> Extra:
         """Return both, without duplicates."""
@@ -60,19 +36,17 @@ class Extra:
         columns = [one.column for one in metrics]
         if twice := [column for column in columns if columns.count(column) > 1]:
             raise UserError(f"there are two metrics {twice[0]}: give one of them another name")
-        return Extra(metrics, tuple(dict.fromkeys(self.tables + other.tables)))
+        return Extra(metrics)
 
     def modules(self) -> set[str]:
         """The modules in which its functions are written."""
-        metrics = {one.compute.__module__ for one in self.metrics if one.compute is not None}
-        return metrics | {one.compute.__module__ for one in self.tables}
+        return {one.compute.__module__ for one in self.metrics if one.compute is not None}
 
     def digest(self) -> str:
         """A digest of names and code; empty without any."""
         if not self.modules():
             return ""
-        names = [*(one.column for one in self.metrics), *((one.name, one.columns) for one in self.tables)]
-        return digest_of(self.modules(), repr(names))
+        return digest_of(self.modules(), repr([one.column for one in self.metrics]))
 
 
 NOTHING = Extra()
@@ -88,7 +62,7 @@ def check_reference(where: str, reference: str) -> None:
 
 
 def own_metrics(reference: str) -> Extra:
-    """Return a file's or package's metrics and tables; raise UserError."""
+    """Return a file's or package's metrics; raise UserError."""
     what, points = f"metrics {reference!r}", {name: point.value for name, point in named(GROUP).items()}
     if reference.endswith(".py"):
         module = import_file(what, Path(reference))
@@ -96,8 +70,7 @@ def own_metrics(reference: str) -> Extra:
         module = import_installed(what, points[reference])
     else:
         raise UserError(f"{unknown('metrics', reference, points)}; or give path/to/file.py")
-    names = vars(module)
-    found = Extra(metrics_in(names), tuple(one for one in names.values() if isinstance(one, Table)))
+    found = Extra(metrics_in(vars(module)))
     if not found.modules():
         raise UserError(f"{what}: no function there is a metric: write @metric(TITLE) over one, with metric of roambus")
     _check_names(what, found)
@@ -108,8 +81,7 @@ def _check_names(what: str, found: Extra) -> None:
     """Raise UserError for a name that tables have for something else."""
     if taken := {one.column for one in found.metrics} & {one.column for one in METRICS}:
         raise UserError(f"{what}: {min(taken)} is a metric of every run: give it another name")
-    columns = [*(one.column for one in found.metrics), *(column for one in found.tables for column in one.columns)]
-    for name in (*columns, *(one.name for one in found.tables)):
+    for name in (one.column for one in found.metrics):
         if name in RESERVED or name.startswith((SENT_PREFIX, AXIS_PREFIX)):
             raise UserError(f"{what}: results have {name} for something else: give it another name")
 

@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge import agents
 from roambus.bridge.agents import agent_names, agent_sources, load_agent
-from roambus.bridge.entry_points import AGENTS
+from roambus.bridge.code import AGENTS
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.python_protocol.vocabulary import Role

@@ -9,8 +9,16 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backend import Delivery, Hello, NodeInfo, Step, Totals, Transmission
-from roambus.bridge.checked_backend import MOST_STEPS_AT_ONCE, CheckedBackend
+from roambus.bridge.backend import (
+    MOST_STEPS_AT_ONCE,
+    CheckedBackend,
+    Delivery,
+    Hello,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+)
 from roambus.bridge.errors import BackendError
 from roambus.python_protocol.vocabulary import SECOND, SimTime
 

@@ -17,7 +17,7 @@ from roambus.bridge.agents import (
     load_agent,
     load_agent_of_results,
 )
-from roambus.bridge.entry_points import AGENTS
+from roambus.bridge.code import AGENTS
 from roambus.bridge.record.replay import rerun
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.command_line import main

@@ -52,7 +52,7 @@ def test_csv_is_read_by_its_heading(tmp_path: Path) -> None:
         ("5 CONN 0 1 up\n4 CONN 0 1 down\n", ":2: an event at 4 s comes after a later one"),
         ("0 CONN 0 1\n", ":1: 0 CONN 0 1 is not an event such as"),
         ("0 CONN 1 1 up\n", ":1: node 1 meets itself"),
-        ("-1 CONN 0 1 up\n", ":1: -1 s is not a time of a run"),
+        ("-1 CONN 0 1 up\n", ":1: -1 is not a time from 0 to"),
         ("start,end,a,b\n5,5,0,1\n", ":2: a contact that begins at 5 s cannot end at 5 s"),
         ("start,end,a,b\n5,6,0\n", ":2: 5,6,0 has no column for each"),
         ("start,end,a,b\n5,x,0,1\n", ":2: x is not a number"),

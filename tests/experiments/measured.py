@@ -14,7 +14,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import METRICS_FOLDER, POINTS, RUNS, SWEEP_FILE
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.study import Origin, SweepResults, load_study
+from roambus.experiments.studies.study import StudyOrigin, SweepResults, load_study
 from roambus.spark.aggregation.aggregate import mean_points, write_tables
 from roambus.spark.metrics import catalogue as c
 
@@ -82,7 +82,7 @@ def measurements(
 def of_thesis(measured: Measurements) -> SweepResults:
     """The same as results of the thesis' sweep."""
     study = load_study("thesis")
-    return SweepResults(measured, Origin(study, study.sweeps[0]))
+    return SweepResults(measured, StudyOrigin(study, study.sweeps[0]))
 
 
 def write_measurements(measured: Measurements, results: Path) -> None:

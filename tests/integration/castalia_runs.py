@@ -9,10 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import NO_WAYS, Ways, linked_directory, run_directory
-from roambus.bridge.backends.castalia.zeromq import Connection
+from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_LOG
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.wire import conversion as wire

@@ -12,7 +12,7 @@ from typing import Self
 
 import zmq
 
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.wire.wire_pb2 import FromSimulator, ToSimulator, Welcome
 
 PATIENCE_MS = 20_000

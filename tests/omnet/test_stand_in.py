@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.wire.conversion import PROTOCOL_VERSION
 from roambus.bridge.wire.wire_pb2 import Failed, Goodbye, Reject, Reply, Send, ToSimulator, Welcome
 from tests.omnet.scripted_host import PATIENCE_MS, TOKEN, ScriptedHost, start_host_process

@@ -98,6 +98,31 @@ print(*run.trace["event"].unique())
     assert (tmp_path / place).is_file()
 
 
+THREADS = """
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+import roambus
+
+def make(seed):
+    settings = {"nodes": 2, "time_limit": 1}
+    return roambus.run("field", "gossip", settings=settings, seed=seed, out=f"out{seed}", backend="ideal")
+
+def answer(queue):
+    queue.put(len(make(2).trace))
+
+with ThreadPoolExecutor(2) as pool:
+    assert all(len(run.trace) for run in pool.map(make, range(2)))
+queue = multiprocessing.Queue()
+multiprocessing.Process(target=answer, args=(queue,), daemon=True).start()
+assert queue.get(timeout=60)
+"""
+
+
+def test_threads_and_daemonic_processes_make_runs(tmp_path: Path) -> None:
+    """As a thread pool, a web application and a pool of processes do."""
+    subprocess.run([sys.executable, "-c", THREADS], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+
+
 def test_the_file_of_a_class_has_what_it_refers_to(main: ModuleType, tmp_path: Path) -> None:
     """In the order of the script, without the rest; a name that is local to a method is not looked up."""
     reference = reference_of(main.Gossip, tmp_path / "agents")

@@ -107,7 +107,7 @@ def test_what_json_cannot_hold_becomes_what_it_can() -> None:
 
 def test_a_word_is_said_before_the_radio_is_compiled(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
     """For nothing else is seen for a while; unless nobody wants to hear."""
-    monkeypatch.setattr("roambus.bridge.backends.radio.kernel.is_compiled", lambda: False)
+    monkeypatch.setattr("roambus.bridge.backends.radio.kernel.is_compiled", lambda _: False)
     word = "the radio is compiled, once after each installation"
     assert word in roambus("run", "field", "--agent", "mine.py", *BROKEN).err
     assert word not in roambus("run", "field", "--agent", "mine.py", *BROKEN, "-q").err

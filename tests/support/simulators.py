@@ -10,8 +10,7 @@ from typing import Self
 
 import zmq
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.backends.castalia.zeromq import Connection
+from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.wire.conversion import PROTOCOL_VERSION, SCHEMA_HASH
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Hello, Node, ToSimulator
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
-from roambus.bridge.backends.castalia.endpoint import Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import (
     Channel,
@@ -26,6 +25,7 @@ from roambus.bridge.backends.castalia.simulators import (
     Ways,
     ways_of,
 )
+from roambus.bridge.backends.castalia.zeromq import Endpoint, Transport
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of

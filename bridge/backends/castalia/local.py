@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.backends.castalia.zeromq import MAX_HELLO_BYTES, REJECTION, TICK_MS, token_in
+from roambus.bridge.backends.castalia.zeromq import MAX_HELLO_BYTES, REJECTION, TICK_MS, Endpoint, token_in
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import ToSimulator

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from roambus.bridge.files import read_text
 from roambus.bridge.ini.lookup import WrongKeyError
 from roambus.bridge.keys import boolean, string
-from roambus.bridge.scenario.network import MOST_NODES
+from roambus.bridge.scenario.definition import MOST_NODES
 from roambus.python_protocol.settings import NUMBER_PATTERN
 
 NETWORK = "SN"

@@ -18,10 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from roambus.bridge.backends.castalia.endpoint import SCHEMES, Endpoint, Transport
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.local import LocalConnection
-from roambus.bridge.backends.castalia.zeromq import Connection
+from roambus.bridge.backends.castalia.zeromq import SCHEMES, Connection, Endpoint, Transport
 from roambus.bridge.errors import BackendError, UserError, describe_end, memory_kills
 from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG

@@ -1,4 +1,4 @@
-"""The host's ZeroMQ end: a ROUTER for one simulator, with bounded waits, safe from strangers.
+"""The host's ZeroMQ end: its address, and a ROUTER for one simulator, with bounded waits, safe from strangers.
 
 Connection loss reveals an ended simulator, heartbeats a frozen one, the deadline a stuck one. Peers without the run's
 token get Reject; after the simulator's hello they are closed.
@@ -8,26 +8,112 @@ from __future__ import annotations
 
 import ctypes
 import hmac
+import ipaddress
 import os
 import resource
 import secrets
 import socket
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from types import TracebackType
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
 import zmq
 from google.protobuf.message import DecodeError
 from zmq.utils import z85
 from zmq.utils.monitor import recv_monitor_message
 
-from roambus.bridge.backends.castalia.endpoint import CurveKeys, Endpoint
 from roambus.bridge.errors import BackendError, UserError, peak_memory_mib
-from roambus.bridge.process import interrupts_postponed
+from roambus.bridge.process import BRIDGE, interrupts_postponed, private_folder
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
+
+SOCKET = "bridge"
+Transport = Literal["zeromq", "local"]
+SCHEMES: dict[Transport, str] = {"zeromq": "ipc://", "local": "unix://"}
+"""The beginning of a private socket's address."""
+LONGEST_TEMPORARY = 70
+"""A Unix socket's path holds 107 bytes, up to 30 for our names."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurveKeys:
+    """Both sides' keys in Z85, made for one run."""
+
+    server_public: str
+    server_secret: str
+    client_public: str
+    client_secret: str
+
+    @classmethod
+    def fresh(cls) -> CurveKeys:
+        """New key pairs for both sides of a run's connection."""
+        (server_public, server_secret), (client_public, client_secret) = zmq.curve_keypair(), zmq.curve_keypair()
+        return cls(*(key.decode() for key in (server_public, server_secret, client_public, client_secret)))
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """An address with access; the context manager cleans up."""
+
+    address: str
+    keys: CurveKeys | None = None
+    token: str = field(default_factory=lambda: secrets.token_hex(16))
+    folder: Path | None = None
+    resources: ExitStack = field(default_factory=ExitStack)
+    """It removes the folder."""
+
+    @classmethod
+    def private(cls, transport: Transport = "zeromq") -> Endpoint:
+        """Return a socket in a new folder that only the user can enter."""
+        temporary = tempfile.gettempdir()
+        if len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
+            # A temporary folder of the user's own can have a path that is too long to bind a socket below it.
+            temporary = "/tmp"  # noqa: S108  # mkdtemp follows
+        resources = ExitStack()
+        folder = resources.enter_context(private_folder(BRIDGE, Path(temporary)))
+        return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
+
+    @property
+    def path(self) -> str:
+        """Return a Unix socket's file."""
+        return self.address.partition("://")[2]
+
+    @classmethod
+    def tcp(cls, address: str) -> Endpoint:
+        """Return `tcp://HOST:PORT` with CURVE against other users; raise UserError."""
+        parts = urlsplit(address)
+        try:
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+        if parts.scheme != "tcp" or host is None or port is None or parts.path:
+            raise UserError(f"--endpoint {address}: write tcp://ADDRESS:PORT")
+        try:
+            parsed = ipaddress.ip_address(host)
+        except ValueError:
+            raise UserError(f"--endpoint {address}: write an address of this machine in numbers, not a name") from None
+        if parsed.is_unspecified:
+            raise UserError(f"--endpoint {address}: write the address at which the simulator reaches this machine")
+        return cls(address, CurveKeys.fresh())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.resources.close()
+
+
+# The address
+
 
 TICK_MS = 100
 """Milliseconds between two looks of a wait whether something has changed."""

@@ -25,7 +25,7 @@ from roambus.bridge.backend import (
     Transmission,
     sent_before,
 )
-from roambus.bridge.backends.ideal.graph import Graph, Happening, Link, cut_off, disk_changes, reach_m, receivers
+from roambus.bridge.backends.ideal.graph import Graph, GraphChange, Link, cut_off, disk_changes, reach_m, receivers
 from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -71,7 +71,7 @@ class IdealBackend:
         self._graph = Graph.of(nodes, links)
         self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
         """Cached broadcast receivers; cleared with each change of the graph."""
-        self._happenings: deque[Happening] = deque(sorted([*changes, *faults], key=lambda one: one.at))
+        self._changes: deque[GraphChange] = deque(sorted([*changes, *faults], key=lambda one: one.at))
         """Changes and faults to come; at one instant changes precede."""
         self._nodes = nodes
         self._time_limit = time_limit
@@ -127,7 +127,7 @@ class IdealBackend:
         return Totals(moves=self._moves)
 
     def _next(self) -> SimTime | None:
-        times = [self._happenings[0].at] if self._happenings else []
+        times = [self._changes[0].at] if self._changes else []
         if self._pending:
             times.append(self._pending[0][0])
         return min(times, default=None)
@@ -141,8 +141,8 @@ class IdealBackend:
 
     def _happen(self) -> None:
         """Apply everything planned for this instant."""
-        while self._happenings and self._happenings[0].at == self._now:
-            self._change(self._happenings.popleft())
+        while self._changes and self._changes[0].at == self._now:
+            self._change(self._changes.popleft())
             self._lose_what_is_cut_off()
         # Only now: a node that freezes again at this instant has not received anything.
         for node in self._recovered:
@@ -154,15 +154,15 @@ class IdealBackend:
 
     # Changes
 
-    def _change(self, happening: Happening) -> None:
+    def _change(self, change: GraphChange) -> None:
         """Apply a fault to links and frames; the host does the rest."""
-        self._graph = self._graph.after(happening)
-        if isinstance(happening, LinkChange):
-            self._reached.pop(happening.a, None)
-            self._reached.pop(happening.b, None)
+        self._graph = self._graph.after(change)
+        if isinstance(change, LinkChange):
+            self._reached.pop(change.a, None)
+            self._reached.pop(change.b, None)
         else:
             self._reached.clear()
-        match happening:
+        match change:
             case Fault(node=node, kind=FaultKind.CRASH):
                 self._forget(node)
             case Fault(node=node, kind=FaultKind.FREEZE):

@@ -23,7 +23,7 @@ Link = tuple[NodeId, NodeId]
 """One direction of a link, from its sender to its receiver."""
 
 
-Happening = LinkChange | Partition | Fault
+GraphChange = LinkChange | Partition | Fault
 """What changes which links carry."""
 
 
@@ -46,9 +46,9 @@ class Graph(NamedTuple):
             near[b].add(a)
         return cls(tuple(map(frozenset, near)))
 
-    def after(self, happening: Happening) -> Graph:
+    def after(self, change: GraphChange) -> Graph:
         """Return the graph afterwards; a freeze keeps it."""
-        match happening:
+        match change:
             case LinkChange(_, a, b, up, one_way):
                 near = list(self.near)
                 for sender, receiver in ((a, b),) if one_way else ((a, b), (b, a)):

@@ -2,6 +2,6 @@
 
 `engine` compiles the loop, and has its event queue and random numbers; `kernel` is the loop. `mac` is the interface of
 `tunable_mac`, `csma_ca` and `aloha`; `radio`, `receiver` and `medium` are the layers below, `channel` has path losses,
-`energy` batteries. `state` and `memory` hold everything, `setup` makes it from a scenario, and `backend` connects it to
+`energy` batteries. `state` holds everything, `setup` makes it from a scenario, and `backend` connects it to
 the host.
 """

@@ -8,7 +8,6 @@ it reaches arrays through their memory, which Python writes faster than through 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backend import (
     DEATHS,
+    NO_ENERGY,
     Delivery,
     Failure,
     Hello,
@@ -36,10 +36,8 @@ from roambus.bridge.backend import (
 from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
-from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.backends.radio.macs import mac_of
-from roambus.bridge.backends.radio.memory import ENOUGH, make_room, make_room_for_frames
-from roambus.bridge.backends.radio.state import COUNTS, FRAME
+from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
 from roambus.bridge.errors import BackendError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -59,7 +57,7 @@ REASONS = {
     state.FRAME_TOO_LONG: "frame longer than Radio.maxPhyFrameSize",
     state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     state.NOT_BOOTED: "node has not booted",
-    state.NO_ENERGY: "node has no energy left",
+    state.NO_ENERGY: NO_ENERGY,
     state.NO_ACKNOWLEDGEMENT: NO_ACKNOWLEDGEMENT,
     state.CHANNEL_ACCESS_FAILURE: CHANNEL_ACCESS_FAILURE,
 }
@@ -67,20 +65,19 @@ REASONS = {
 
 
 class RadioBackend:
-    """Carry messages over the embedded radio; with `sources`, make traffic that is only counted."""
+    """Carry messages over the embedded radio."""
 
-    def __init__(self, scenario: Scenario, sources: PoissonSources | None = None) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         """Raise UserError for a scenario that this radio does not model."""
         mac = mac_of(scenario)
         scenario = mac.adapt(scenario)
         setup.check(scenario)
         seeds = setup.seeds_of(scenario.seed)
-        traffic = len(scenario.nodes) if sources else 0
         self._scenario = scenario
         self._paths = paths_of(scenario)
-        self._state = setup.state_of(scenario, self._paths, seeds, traffic, FRAMES)
+        self._state = setup.state_of(scenario, self._paths, seeds, FRAMES)
         self._run = bind(self._state, mac)
-        # Frames of the loop's own come first, so that a number alone tells whose a frame is.
+        # Frames of the MAC's own come first, so that a number alone tells whose a frame is.
         frames = len(self._state.frames)
         self._sent: list[Transmission | None] = [None] * frames
         self._free = list(range(frames - FRAMES, frames))
@@ -92,10 +89,6 @@ class RadioBackend:
         self._readings = Readings.of(scenario)
         self._is_mortal = not scenario.batteries_last
         self._dead: set[NodeId] = set()
-        if sources:
-            senders = setup.start_sources(self._state, scenario, sources, seeds)
-            self._state.inbox[: len(senders)] = senders
-            self._handed_over = len(senders)
 
     def open(self) -> Hello:
         """Tells the nodes' boot times and clock rates."""
@@ -162,12 +155,6 @@ class RadioBackend:
         if died.any():
             counts[DEATHS] = (died // MICROSECOND).tolist()
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
-
-    def mean_levels(self) -> tuple[float, float]:
-        """Mean RSSI (dBm) and LQI (dB) of all frames received so far; NaN without any."""
-        nodes = self._state.nodes
-        received = nodes["received"].sum() or math.nan
-        return float(nodes["rssi_sum"].sum() / received), float(nodes["lqi_sum"].sum() / received)
 
     def _kind(self, size: int) -> tuple[SimTime, int]:
         """Compute once for each size: its airtime, and the reason to refuse it."""

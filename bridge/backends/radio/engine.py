@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,19 +19,16 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from roambus.bridge.code import hash_files
 from roambus.bridge.process import import_elsewhere
 
 _numba: Any = import_elsewhere("numba")
 _settings: Any = import_elsewhere("numba.core.config")
-_extending: Any = import_elsewhere("numba.extending")
-_cgutils: Any = import_elsewhere("numba.core.cgutils")
-_ir: Any = import_elsewhere("llvmlite.ir")
 _settings._config_fname = ""  # Numba would read settings from the working folder whenever it compiles
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
-FINGERPRINT_LENGTH = 16
 
 typeof: Any = _numba.typeof
 int64: Any = _numba.int64
@@ -57,39 +53,18 @@ def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
     return FunctionType(function.__code__, names, function.__name__)
 
 
+def fingerprint(folder: Path = PACKAGE) -> str:
+    """Hash the behaviour of the Python sources in `folder`."""
+    return hash_files(set(folder.glob("*.py"))).hex()[:16]
+
+
 def entry_point(function: Callable[..., Any], variant: str) -> Any:
     """Compile a function that Python calls. Its cache has a name that changes with the package and with the variant."""
-    function.__qualname__ = f"{function.__qualname__}_{variant}_{fingerprint()[:FINGERPRINT_LENGTH]}"
+    function.__qualname__ = f"{function.__qualname__}_{variant}_{fingerprint()}"
     try:
         return _numba.njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # no folder for a cache can be written to: each process compiles
         return _numba.njit(**_OPTIONS)(function)
-
-
-def fingerprint(folder: Path = PACKAGE) -> str:
-    """Hash the names and contents of the Python sources in `folder`."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-@_extending.intrinsic  # type: ignore[untyped-decorator]  # Numba has no types
-def row_hint(_context: Any, array: Any, row: Any, byte: Any) -> Any:  # noqa: ARG001  # Numba reads the names only
-    """`row_hint(array, row, byte)` prefetches that byte of that row."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows = context.make_array(signature.args[0])(context, builder, arguments[0])
-        stride = builder.extract_value(rows.strides, 0)
-        offset = builder.add(builder.mul(stride, arguments[1]), arguments[2])
-        place = builder.gep(builder.bitcast(rows.data, _cgutils.voidptr_t), [offset])
-        word = _cgutils.int32_t
-        form = _ir.FunctionType(_ir.VoidType(), [_cgutils.voidptr_t, word, word, word])
-        hint = _cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")
-        builder.call(hint, [place, word(1), word(3), word(1)])  # to be written, kept in all caches, data
-        return context.get_dummy_value()
-
-    return _numba.void(array, _numba.int64, _numba.int64), code
 
 
 TIME, CODE = 0, 1
@@ -179,7 +154,7 @@ def _earlier_child(heap: NDArray[np.int64], events: int, place: int) -> int:
 
 
 STREAMS = 6
-BIT_ERRORS, BACKOFF, TRAFFIC, VARIATION, MEASURED_LOSS, OUTSIDE = (np.int64(stream) for stream in range(STREAMS))
+BIT_ERRORS, BACKOFF, _, VARIATION, MEASURED_LOSS, OUTSIDE = (np.int64(stream) for stream in range(STREAMS))
 """The streams: draws for one purpose do not shift the others. Plain ints would make Numba compile again."""
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)

@@ -3,7 +3,7 @@
 1. An instant concerns Python if a frame arrives at an agent, or is refused or fails. All its events are handled before
    the loop returns.
 2. Before an event, nodes move to their cells and measured links change: both are lists by time.
-3. Before an event the loop checks that its effects have room (`memory`). If not it returns; Python makes room, and the
+3. Before an event the loop checks that its effects have room (`lacking`). If not it returns; Python makes room, and the
    same event is next. No event is half done.
 
 One call crosses from Python to compiled code once; crossing for each event would cost more than the event.
@@ -17,11 +17,10 @@ from typing import Any
 
 from roambus.bridge.backends.radio import energy, engine, radio, receiver, state
 from roambus.bridge.backends.radio import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
-from roambus.bridge.backends.radio.engine import TRAFFIC, compiled, entry_point, exponential, int64, typeof
+from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.mac import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
-from roambus.bridge.backends.radio.memory import ENOUGH, lacking
-from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, State, let_go
+from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
 from roambus.bridge.process import interrupts_postponed
 from roambus.python_protocol.vocabulary import SimTime
 
@@ -50,7 +49,7 @@ _BOUND: dict[str, Advance] = {}
 _LOOPS: dict[str, Any] = {}
 
 
-def is_compiled(chosen: Mac = mac) -> bool:
+def is_compiled(chosen: Mac) -> bool:
     """Whether Numba's cache has the loop for its present sources; otherwise the first run compiles it."""
     loop = _loop(chosen)
     return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))
@@ -65,7 +64,7 @@ def _loop(chosen: Mac) -> Any:
     name = _name_of(chosen)
     if name not in _LOOPS:
         names = {**globals(), "mac": chosen}
-        for function in (_emit, _arrive, _dispatch):
+        for function in (_arrive, _dispatch):
             names[function.__name__] = compiled(engine.with_names(function, names))
         _LOOPS[name] = entry_point(engine.with_names(_advance, names), name)
     return _LOOPS[name]
@@ -135,8 +134,6 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
         _arrive(s, index, now)
     elif kind in (state.BATTERY, state.OTHERS):
         _go_on(s, kind, index, now)
-    elif index < s.run[0].own_frames:
-        _emit(s, index, now)
     else:
         mac.accept(s, s.frames[index].sender, index, now)
 
@@ -148,13 +145,6 @@ def _go_on(s: State, kind: int, index: int, now: int) -> None:
         energy.look(s, index, now)
     else:
         receiver.others_begin_or_end(s, now)
-
-
-def _emit(s: State, node: int, now: int) -> None:
-    """Send the next packet of a node's compiled traffic, whose frame has the node's index."""
-    gap = exponential(s.run[0], TRAFFIC, s.nodes[node].mean_gap)
-    state.schedule(s, now + round(gap), state.REQUEST, node)
-    mac.accept(s, node, node, now)
 
 
 def _arrive(s: State, sender: int, now: int) -> None:

@@ -10,8 +10,6 @@ when that comes; one set to an earlier time leaves a stale event behind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,15 +64,6 @@ class Mac(Protocol):
         """Return the scenario as the radio under this MAC is to be, for example with another turnaround."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoissonSources:
-    """Nodes broadcast packets with exponential gaps, the first at uniform(0, mean gap) after the node's start."""
-
-    rate_per_s: float | Sequence[float]
-    """The packets per second, for every node or for each; at 0 a node is silent."""
-    payload_bytes: int
-
-
 @compiled
 def enqueue(s: State, sender: int, frame: int, now: int) -> bool:
     """Queue a frame from the network layer; release it, with the reason, if the MAC does not take it."""
@@ -119,16 +108,13 @@ def is_for(destination: int, receiver: int) -> bool:
 
 @compiled
 def deliver(s: State, frame: int, arrival: Any) -> None:
-    """Count the frame, and put it into the outbox unless it is the compiled traffic's."""
-    node, run = s.nodes[arrival.receiver], s.run[0]
-    node.received += 1
-    node.rssi_sum += arrival.rssi
-    node.lqi_sum += arrival.lqi
-    if frame >= run.own_frames:
-        delivery = s.deliveries[run.deliveries]
-        delivery.receiver, delivery.frame = arrival.receiver, frame
-        delivery.rssi, delivery.lqi = arrival.rssi, arrival.lqi
-        run.deliveries += 1
+    """Count the frame, and put it into the outbox."""
+    run = s.run[0]
+    s.nodes[arrival.receiver].received += 1
+    delivery = s.deliveries[run.deliveries]
+    delivery.receiver, delivery.frame = arrival.receiver, frame
+    delivery.rssi, delivery.lqi = arrival.rssi, arrival.lqi
+    run.deliveries += 1
 
 
 @compiled

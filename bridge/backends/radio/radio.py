@@ -11,7 +11,6 @@ from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.energy import spend
 from roambus.bridge.backends.radio.engine import compiled
 from roambus.bridge.backends.radio.medium import take_found
-from roambus.bridge.backends.radio.memory import ask_ahead, asked_ahead
 from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SWITCHING, State
 from roambus.python_protocol.vocabulary import MICROSECOND
@@ -99,9 +98,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
     take_found(s, sender)
-    last = asked_ahead(s, node.reached)
     for k in range(node.reached):
-        ask_ahead(s, sender, k, last)
         link = s.links[sender, k]
         signal_starts(s, link.receiver, sender, link.power, now)
     state.schedule(s, now + s.frames[frame].airtime, state.FRAME_END, sender)
@@ -116,9 +113,7 @@ def end_frame(s: State, sender: int, now: int) -> None:
     node = s.nodes[sender]
     spend(s, sender, now)
     node.arrivals = 0
-    last = asked_ahead(s, node.reached)
     for k in range(node.reached):
-        ask_ahead(s, sender, k, last)
         signal_ends(s, s.links[sender, k].receiver, sender, now)
     node.arriving = node.on_air
     state.schedule(s, now + PROCESSING_DELAY, state.ARRIVE, sender)

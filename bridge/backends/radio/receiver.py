@@ -19,6 +19,7 @@ from roambus.bridge.backends.radio.energy import spend
 from roambus.bridge.backends.radio.engine import BIT_ERRORS, OUTSIDE, compiled, exponential, normal, uniform
 from roambus.bridge.backends.radio.medium import is_lost
 from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, OTHERS, RECEIVABLE, State, schedule
+from roambus.bridge.scenario.radio import MODULATIONS
 from roambus.python_protocol.vocabulary import SECOND
 
 NOT_HEARD = -1
@@ -36,18 +37,26 @@ STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0,
 """`STEP_DB[k]`: dB that a signal k dB (rounded up) weaker adds to the stronger."""
 MOST_STEPS = len(STEP_DB) - 1
 
+PSK = MODULATIONS.index("PSK")
 LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
 
 
-def bit_error_rate(snr_db: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return PSK's BER at an SNR corrected by noise bandwidth / data rate."""
-    rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(10 ** (snr_db / 10)))
+def bit_error_rate(snr_db: NDArray[np.float64], modulation: int = PSK) -> NDArray[np.float64]:
+    """Return the BER of PSK at an SNR corrected by noise bandwidth / data rate, or of 802.15.4 (its annex E.4.1.8)."""
+    snr = 10 ** (snr_db / 10)
+    if modulation == PSK:
+        rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(snr))
+    else:
+        terms = [(-1) ** k * math.comb(16, k) * np.exp(20 * snr * (1 / k - 1)) for k in range(2, 17)]
+        rate = np.sum(terms, axis=0) / 30
     return rate
 
 
 _STEPS = np.arange(round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB) + 2)
-LOSS: NDArray[np.float64] = -np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB))
-"""-ln(1 - BER) from LOWEST_DB in steps of 1 / STEPS_PER_DB; above HIGHEST_DB, 1 - BER is 1 in a double."""
+LOSS: NDArray[np.float64] = np.array(
+    [-np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB, one)) for one in range(len(MODULATIONS))]
+)
+"""-ln(1 - BER) of each modulation from LOWEST_DB in steps of 1 / STEPS_PER_DB; above HIGHEST_DB, 1 - BER is 1."""
 
 
 @compiled
@@ -62,6 +71,9 @@ def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) 
     if node.radio == LISTENING:
         _disturb_others(s, receiver, power, now)
         _begin_reception(s, node, signal)
+        if s.run[0].radio.modulation != PSK and signal.fate == RECEIVABLE and _is_synchronised(s, receiver):
+            signal.fate = LOST
+            node.fail_interf += 1
         if s.run[0].is_measured and is_lost(s, sender, receiver):
             signal.fate = CORRUPTED
         _record_power(s, receiver, add_dbm(node.total, power), now)
@@ -198,6 +210,15 @@ def _begin_reception(s: State, node: Any, signal: Any) -> None:
 
 
 @compiled
+def _is_synchronised(s: State, receiver: int) -> bool:
+    """Whether the receiver is at a frame already: what PSK leaves to bit errors, O-QPSK would survive."""
+    is_busy = False
+    for k in range(s.nodes[receiver].heard):
+        is_busy = is_busy or s.signals[receiver, k].fate != LOST
+    return is_busy
+
+
+@compiled
 def _judge(s: State, node: Any, fate: int, worst: float) -> bool:
     """Return whether the frame is received; count it like Castalia by interference."""
     alone = worst == s.run[0].radio.noise_floor_dbm
@@ -264,7 +285,7 @@ def _draw_bit_errors(s: State, node: Any, signal: Any, now: int) -> None:
     snr = signal.power - signal.interference
     if snr < run.negligible_snr:
         bits = ((now - node.changed) * run.radio.data_rate_bps + SECOND - 1) // SECOND
-        loss = bits * loss_per_bit(snr + run.bandwidth_db)
+        loss = bits * loss_per_bit(snr + run.bandwidth_db, run.radio.modulation)
         chance = uniform(s.run[0], BIT_ERRORS)
         if chance > 1.0 - loss and chance > math.exp(-loss):  # exp(-loss) >= 1 - loss, and costs more
             signal.fate = CORRUPTED
@@ -312,9 +333,10 @@ def add_dbm(a: float, b: float) -> float:
 
 
 @compiled
-def loss_per_bit(snr_db: float) -> float:
+def loss_per_bit(snr_db: float, modulation: int) -> float:
     """Return interpolated -ln(1 - BER), survival exact to 1e-4; `snr_db` as in bit_error_rate."""
     place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
     index = int(place)
     part = place - index
-    return float(LOSS[index] + part * (LOSS[index + 1] - LOSS[index]))
+    loss = LOSS[modulation]
+    return float(loss[index] + part * (loss[index + 1] - loss[index]))

@@ -8,7 +8,6 @@ testbed recorded them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,10 +24,8 @@ from roambus.bridge.backends.radio.channel import (
 )
 from roambus.bridge.backends.radio.energy import batteries_of, first_looks, switch_power_mw, tx_power_mw
 from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
-from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
-from roambus.bridge.backends.radio.memory import LINKS_AT_FIRST, SIGNALS_AT_FIRST
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB
 from roambus.bridge.backends.radio.state import (
@@ -40,6 +37,7 @@ from roambus.bridge.backends.radio.state import (
     LEVEL,
     LEVELS,
     LINK,
+    LINKS_AT_FIRST,
     LISTENING,
     MODELLED,
     MOVE,
@@ -47,6 +45,7 @@ from roambus.bridge.backends.radio.state import (
     PACKET_TOO_LONG,
     SENDING,
     SIGNAL,
+    SIGNALS_AT_FIRST,
     SLEEPING,
     TAKEN,
     Measured,
@@ -62,11 +61,11 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Static
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.temporal_model import TemporalModel
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
+from roambus.python_protocol.vocabulary import SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 5
-"""Of one node at one time: traffic, MAC timer, radio, a frame on the way up, a look at its battery."""
+"""Of one node at one time: a request, MAC timer, radio, a frame on the way up, a look at its battery."""
 
 
 class Seeds(NamedTuple):
@@ -76,7 +75,7 @@ class Seeds(NamedTuple):
     clocks: np.random.SeedSequence
     """of boot times and clock rates"""
     streams: np.random.SeedSequence
-    """of the loop's draws, and of the first packets of compiled traffic"""
+    """of the loop's draws"""
 
 
 def seeds_of(seed: int) -> Seeds:
@@ -154,10 +153,9 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
     return Ground(losses, cells.holding(starts), moves)
 
 
-def initial_run(scenario: Scenario, seeds: Seeds, traffic: int, own_frames: int) -> NDArray[Any]:
+def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
     """Return RUN[1] before anything has happened. Measured links have no threshold."""
     radio = scenario.radio
-    bandwidth_db = 10 * math.log10(radio.noise_bandwidth_hz / radio.data_rate_bps)
     run = run_of(
         channel=record_with(scenario.channel),
         radio=record_with(radio),
@@ -169,11 +167,10 @@ def initial_run(scenario: Scenario, seeds: Seeds, traffic: int, own_frames: int)
         "is_disturbed": scenario.interference.rate_per_s > 0,
         "switch_time": switch_times(radio),
         "switch_power": switch_power_mw(radio),
-        "bandwidth_db": bandwidth_db,
-        "negligible_snr": HIGHEST_DB - bandwidth_db,
+        "bandwidth_db": radio.bandwidth_db,
+        "negligible_snr": HIGHEST_DB - radio.bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
-        "first_control": traffic,
         "varies": scenario.temporal is not None,
         "is_measured": scenario.measured is not None,
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
@@ -216,8 +213,8 @@ def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDAr
     return nodes
 
 
-def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, traffic: int, room: int) -> State:
-    """Return the state at time 0: frames of compiled traffic, those of the MAC, and room for those of Python."""
+def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, room: int) -> State:
+    """Return the state at time 0: the frames of the MAC, and room for those of Python."""
     mac, count = mac_of(scenario), len(scenario.nodes)
     where = ground(scenario, paths, seeds)
     ways = where.path_loss
@@ -225,8 +222,8 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, traffic: i
     levels = np.zeros((count, LEVELS), LEVEL)
     levels["total"] = scenario.radio.noise_floor_dbm
     control, nodes = mac.control_frames(scenario), nodes_of(scenario, seeds, where.cells)
-    made = np.concatenate([np.zeros(traffic, FRAME), control, np.zeros(room, FRAME)])
-    run, frames = initial_run(scenario, seeds, traffic, traffic + len(control)), len(made)
+    made = np.concatenate([control, np.zeros(room, FRAME)])
+    run, frames = initial_run(scenario, seeds, len(control)), len(made)
     batteries = batteries_of(scenario, nodes["start"])
     heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
     others = [(0, OTHERS, 0)] if scenario.interference.rate_per_s else []
@@ -260,19 +257,6 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, traffic: i
         deliveries=np.zeros(2 * LINKS_AT_FIRST, DELIVERY),
         done=np.zeros(frames, DONE),
     )
-
-
-def start_sources(s: State, scenario: Scenario, sources: PoissonSources, seeds: Seeds) -> list[int]:
-    """Give each node its frame, at the time of its first packet; return the frames of the nodes that send."""
-    rates = np.broadcast_to(np.asarray(sources.rate_per_s, np.float64), len(s.nodes))
-    first = np.random.default_rng(seeds.streams.spawn(1)[0]).uniform(0, 1, len(s.nodes))
-    senders = np.flatnonzero(rates > 0)
-    s.nodes["mean_gap"][senders] = gaps = SECOND / rates[senders]
-    own = s.frames[: len(s.nodes)]
-    own["at"][senders] = s.nodes["start"][senders] + first[senders] * gaps
-    own["sender"] = np.arange(len(own))
-    own["airtime"], own["destination"] = airtime(scenario, sources.payload_bytes), BROADCAST
-    return senders.tolist()
 
 
 def variation_of(model: TemporalModel | None, ways: int) -> Variation:

@@ -123,8 +123,6 @@ _RECEIVING = [
     ("fail_no_interf", "i8"),
     ("fail_interf", "i8"),
     ("received", "i8"),
-    ("rssi_sum", "f8"),  # over frames received
-    ("lqi_sum", "f8"),
 ]
 
 _SENDING = [
@@ -149,7 +147,6 @@ _SENDING = [
     ("pending", "i8"),  # when its event is in the queue
     ("tx_power", "f8"),
     ("clock_rate", "f8"),
-    ("mean_gap", "f8"),  # of the node's compiled traffic, ns
     ("offered", "i8"),
     ("transmitted", "i8"),
     ("mac_overflown", "i8"),
@@ -222,11 +219,8 @@ _RUN = [
     ("bandwidth_db", "f8"),  # 10 log10(noise bandwidth / data rate)
     ("negligible_snr", "f8"),  # above it there are no bit errors
     ("averaging_time", "i8"),
-    (
-        "own_frames",
-        "i8",
-    ),  # frames below this index are the compiled traffic's and the MAC's
-    ("first_control", "i8"),  # the index of the first of those that are the MAC's
+    ("own_frames", "i8"),  # frames below this index are the MAC's
+    ("first_control", "i8"),  # the index of the first of those
     ("streams", "u8", (STREAMS,)),  # states of the random streams
     ("now", "i8"),
     ("events", "i8"),  # in the heap
@@ -247,7 +241,7 @@ _RUN = [
 class State(NamedTuple):
     """The state of `n` nodes: a row of `signals` for each receiver, of `links` and `arrivals` for each sender.
 
-    Rows have room for what was needed so far; `memory` says how they grow.
+    Rows have room for what was needed so far; `make_room` doubles it.
     """
 
     run: NDArray[Any]
@@ -334,7 +328,7 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
 @compiled
 def let_go(s: State, frame: int) -> None:
     """Take one from a frame's holders; without any it is done."""
-    if frame < s.run[0].own_frames:  # the compiled traffic has one for all packets of a node
+    if frame < s.run[0].own_frames:  # a MAC sends its own frames again and again
         s.frames[frame].refusal = TAKEN
         return
     s.frames[frame].holders -= 1
@@ -352,3 +346,63 @@ def release(s: State, frame: int) -> None:
         run.done += 1
         run.refusals += int(s.frames[frame].refusal != TAKEN)
     s.frames[frame].refusal = TAKEN
+
+
+# Growing arrays
+
+
+ENOUGH, SIGNALS, LINKS, DELIVERIES, EVENTS = range(5)
+"""Lacking room: none, a signal per radio, a node's hearers, a frame's deliveries, following events."""
+
+SIGNALS_AT_FIRST, LINKS_AT_FIRST = 16, 64
+"""In each row."""
+
+EVENTS_AT_ONCE = 8
+"""Exceeds the events that one causes, except at a frame's receivers."""
+
+
+@compiled
+def lacking(s: State, starts: bool) -> int:
+    """Return the next event's lacking room; it `starts` a frame if the hearers are its own."""
+    run = s.run[0]
+    # Not only at nodes that hear the next frame: the most at any node so far is cheaper to know, and never too little.
+    if run.most_heard >= s.signals.shape[1]:
+        return SIGNALS
+    if starts and run.found > s.links.shape[1]:
+        return LINKS
+    if run.deliveries + s.arrivals.shape[1] > len(s.deliveries):
+        return DELIVERIES
+    if run.events + s.arrivals.shape[1] + EVENTS_AT_ONCE > len(s.heap):
+        return EVENTS
+    return ENOUGH
+
+
+def make_room(s: State, what: int) -> State:
+    """Return the state with twice the lacking room."""
+    if what == SIGNALS:
+        return s._replace(signals=_wider(s.signals))
+    if what == LINKS:
+        return s._replace(links=_wider(s.links), arrivals=_wider(s.arrivals))
+    if what == EVENTS:
+        return s._replace(heap=_longer(s.heap, len(s.heap)))
+    return s._replace(deliveries=_longer(s.deliveries, len(s.deliveries)))
+
+
+def make_room_for_frames(s: State) -> State:
+    """Return the state with room for twice the frames and their events."""
+    more = len(s.frames)
+    return s._replace(
+        frames=_longer(s.frames, more),
+        heap=_longer(s.heap, more),
+        inbox=_longer(s.inbox, more),
+        done=_longer(s.done, more),
+    )
+
+
+def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
+    """Return the array with this many zeros appended."""
+    return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])
+
+
+def _wider(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)], axis=1)

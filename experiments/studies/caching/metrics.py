@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from roambus.bridge.trace import schema
 from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
 from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
-from roambus.spark.metrics.extra import Extra, table
+from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.run import Run, billionths, difference_s, once, pairs_during
 
 _SETTLED, _LATE = 0.2, 0.7
@@ -140,13 +139,6 @@ def catch_up_s(run: Run) -> float:
     return difference_s(found["delivered_s"], found["back_s"]).max()
 
 
-@table("delivered_s", "count")
-def deliveries(run: Run) -> pd.DataFrame:
-    """Return figure 5's deliveries: the time since the first, and the count."""
-    times_s = run.deliveries[schema.TIME_S]
-    return pd.DataFrame({"delivered_s": times_s - times_s.min(), "count": np.arange(1, len(times_s) + 1)})
-
-
 @once
 def missing_while_away(run: Run) -> pd.DataFrame:
     """Return the pairs published during an absence (`pairs_during`), and whether each `is_lost`.
@@ -180,7 +172,7 @@ POPULATION = Extra(
 """Return the pairs by absence."""
 TITLES = {metric.column: metric.axis_title for metric in POPULATION.metrics}
 """The names of these metrics in claims."""
-MOVE = Extra((missed, catch_up_s), (deliveries,))
+MOVE = Extra((missed, catch_up_s))
 """The metrics of figure 5."""
 
 ABSORPTION_S, ABSORPTION_MEDIAN = absorption_time_s.column, absorption_median.column
@@ -190,4 +182,3 @@ GAIN_PERCENT, RESPONSES_PER_REQUEST = gain_percent.column, responses_per_request
 REQUESTS_ANSWERED = requests_answered.column
 LOST_RATIO, ABSENCES_OBSERVED = lost_ratio.column, absences_observed.column
 MISSED, CATCH_UP_S = missed.column, catch_up_s.column
-DELIVERIES, (DELIVERED_S, COUNT) = deliveries.name, deliveries.columns

@@ -18,8 +18,9 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.claims import ClaimTest, Comparison, Place, Quantity, Side, at_each, value
-from roambus.experiments.figures.figure import Cell, Line, MapFigure, Plan, slug
+from roambus.experiments.figures.figure import Line, Plan, slug
 from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, markdown_table, point_table
+from roambus.experiments.studies.interest.map import Cell, MapFigure
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
@@ -306,7 +307,7 @@ STUDY = Study(
             "interest",
             interest_plans,
             CLAIMS,
-            maps=interest_maps,
+            drawings=interest_maps,
             tables=interest_tables,
             quick={INTEREST: "0.03125,1", RATE: "1", SPEED: "0,8"},
             quick_seeds=2,

@@ -11,9 +11,9 @@ delays of few deliveries do not look good.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from roambus.experiments.figures.figure import Line, Plan, plans_over
+from roambus.experiments.figures.figure import Line, Plan, agent_lines, slug
 from roambus.experiments.measurements import Measurements, point_table_file
 from roambus.experiments.studies.replicated.claims import (
     FAULT,
@@ -42,6 +42,19 @@ _EVERYWHERE = (LATE_PER_CENT, LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DEL
 _FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
 
 
+def _plans_over(
+    x: str, metrics: Sequence[str], name: str, title: str, x_title: str = ""
+) -> Callable[[Measurements], Iterator[Plan]]:
+    """Plan a figure for each metric over one axis; names hold {metric} and {title}."""
+
+    def plans(measured: Measurements) -> Iterator[Plan]:
+        for metric in metrics:
+            called, titled = name.format(metric=slug(metric)), title.format(title=measured.title(metric))
+            yield Plan(called, titled, metric, x, agent_lines(measured, {}), x_title=x_title)
+
+    return plans
+
+
 def _fault_plans(measured: Measurements) -> Iterator[Plan]:
     """Plan a figure with a line for each failure."""
     lines = [Line(fault, {FAULT: fault}) for fault in measured.values(FAULT)]
@@ -56,7 +69,7 @@ STUDY = Study(
     sweeps=(
         StudySweep(
             "replicated-routing",
-            plans_over(
+            _plans_over(
                 INTERESTED, _ROUTING, "routing-{metric}", "Flooding and filtering: {title}", "share of interested sites"
             ),
             ROUTING_CLAIMS,
@@ -67,7 +80,7 @@ STUDY = Study(
         ),
         StudySweep(
             "replicated-order",
-            plans_over(SITES, _ORDER, "order-{metric}", "Order: {title}", "sites"),
+            _plans_over(SITES, _ORDER, "order-{metric}", "Order: {title}", "sites"),
             ORDER_CLAIMS,
             extra=EXTRA,
             tables=point_table_file("order.md", _ORDER),
@@ -85,7 +98,7 @@ STUDY = Study(
         ),
         StudySweep(
             "replicated-sites",
-            plans_over(
+            _plans_over(
                 FAULT,
                 [LATE_PER_CENT],
                 "sites-late",

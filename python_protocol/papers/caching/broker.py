@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from roambus.python_protocol.agent import Listing, Recent, on
-from roambus.python_protocol.brokers.broker import ForgetfulBroker, Pub
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.papers.caching.cache import POLICIES, Cache, CachingParameters
 from roambus.python_protocol.papers.caching.subscriptions import NUMBERS, Request, Response, SubscriptionTable
+from roambus.python_protocol.papers.parts import ForgetfulBroker
 from roambus.python_protocol.papers.simple import Sub, Uns
 from roambus.python_protocol.vocabulary import DROP, REPLAY, NodeId, SimTime
 

@@ -13,10 +13,10 @@ from itertools import count
 
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
-from roambus.python_protocol.brokers.broker import BrokerParameters, Sub, Uns
-from roambus.python_protocol.brokers.client import FaithfulClient
+from roambus.python_protocol.brokers.broker import BrokerParameters
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.parts import FaithfulClient, Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import (
     NEVER,
     Broker,

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Listing, on
 from roambus.python_protocol.brokers.broker import Broker as FamilyBroker
-from roambus.python_protocol.brokers.broker import Hops, RoutingTable, StorageParameters, Sub, Uns
+from roambus.python_protocol.brokers.broker import Hops, StorageParameters
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U16, U32, LongTuple, Names, listed
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.parts import RoutingTable, Sub, Uns
 from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.vocabulary import DROP, REPLAY, STORE, BrokerId, NodeId, SimTime, SubscriberId
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from roambus.python_protocol.agent import on
-from roambus.python_protocol.brokers.broker import Sub, Uns
 from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.papers.parts import Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import (
     NEVER,
     Broker,

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import TWO_BYTES, Blob, Reader, Writer
+from roambus.python_protocol.messages.octets import Reader, Writer
 from roambus.python_protocol.papers.replicated.sites import EXAMPLE, parse_sites
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, BrokerId, NodeId, SimTime
@@ -168,7 +168,7 @@ class Leader(Message, tag=10, notation="{broker} term={term}"):
     term: Term
 
 
-_LONG = Blob(TWO_BYTES)
+_LONG = {"kind": "blob", "code": "H"}
 Copy = Annotated[
     bytes, By(Writer.long_blob, Reader.long_blob, lambda data, _: f"{len(data)} bytes" if data else "the pieces", _LONG)
 ]

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.messages.fields import By, Names
-from roambus.python_protocol.messages.octets import BitText, DecodeError, MisfitError, Reader, Writer
+from roambus.python_protocol.messages.octets import DecodeError, MisfitError, Reader, Writer
 from roambus.python_protocol.vocabulary import NodeId
 
 EMPTY = "ε"
@@ -44,7 +44,8 @@ def show_bits(bits: str) -> str:
     return bits or EMPTY
 
 
-Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BitText())]
+BIT_TEXT = {"kind": "bittext"}
+Bits = Annotated[str, By(write_bits, read_bits, lambda bits, _: show_bits(bits), BIT_TEXT)]
 """The label of a trie node, or a prefix."""
 MAX_BITS = 32
 """The most bits of a label, enough for all nodes."""
@@ -72,14 +73,14 @@ def _write_label(writer: Writer, label: str) -> None:
     write_bits(writer, label)
 
 
-Label = Annotated[str, By(_write_label, _read_label, shape=BitText())]
+Label = Annotated[str, By(_write_label, _read_label, shape=BIT_TEXT)]
 """A subscriber's label; impossible ones are neither sent nor read."""
 MaybeLabel = Annotated[
     str | None,
     By(
         lambda writer, label: writer.u8(0) if label is None else _write_label(writer, label),
         lambda reader: _read_label(reader, or_none=True) or None,
-        shape=BitText(),
+        shape=BIT_TEXT,
     ),
 ]
 """A label, or None, which is sent as no bits."""

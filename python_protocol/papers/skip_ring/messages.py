@@ -12,7 +12,6 @@ from typing import Annotated, NamedTuple
 from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
 from roambus.python_protocol.messages.fields import U16, By, Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.messages.octets import Fixed
 from roambus.python_protocol.papers.skip_ring.labels import Bits, Label, MaybeLabel, Reference, show_bits
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
@@ -42,7 +41,7 @@ Hash = Annotated[
     By(
         lambda writer, digest: writer.pack(_BYTES, *digest),
         lambda reader: bytes(reader.unpack(_BYTES)),
-        shape=Fixed(HASH_BYTES),
+        shape={"kind": "fixed", "size": HASH_BYTES},
     ),
 ]
 """The hash of a trie node; sent without its length."""

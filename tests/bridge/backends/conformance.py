@@ -17,9 +17,9 @@ import pytest
 
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.zeromq import Transport
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ns3 import SETTINGS_FILE, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend

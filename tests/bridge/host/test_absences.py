@@ -10,11 +10,10 @@ import pytest
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.scenario.definition import Command, Scenario, Workload
-from roambus.bridge.scenario.faults import Absence, absence_commands, with_absences
+from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.network import DEPARTURE
 from roambus.bridge.scenario.plans import Fault, FaultKind, ParentChange
+from roambus.bridge.scenario.tree import Absence, absence_commands, with_absences
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.agent import Agent

@@ -16,9 +16,9 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
-from roambus.bridge.scenario.faults import Outage, outages
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.scenario.tree import Outage, outages
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent

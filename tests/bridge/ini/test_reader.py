@@ -340,3 +340,54 @@ def test_a_key_of_another_mac_is_refused_with_both_names() -> None:
     refused(f"{key}macMinBE = 2\n", "macMinBE: this is a key of the MAC 802.15.4, .* of node 0 is TunableMAC")
     refused(f"{key}macMinBE = -1\n", "macMinBE", IEEE)
     refused(f"{key}macMinBE = 6\n", "macMinBE = 6 is above macMaxBE = 5", IEEE)
+
+
+PUBLISHED = """\
+include ../Parameters/Castalia.ini
+[General]
+sim-time-limit = 600s
+SN.numNodes = ${nodes=36,49}
+SN.deployment = "randomized_6x6"
+SN.node[*].Communication.Radio.RadioParametersFile = "../Parameters/Radio/CC2420.txt"
+SN.node[*].Communication.MACProtocolName = "TMAC"
+SN.node[*].Communication.MAC.listenTimeout = 61
+SN.node[*].Communication.RoutingProtocolName = "MultipathRingsRouting"
+SN.node[*].MobilityManagerName = "CowMobilityManager"
+SN.node[*].MobilityManager.updateInterval = 100
+SN.node[*].ApplicationName = "ValueReporting"
+SN.node[3].Application.isSink = true
+SN.node[3].Application.maxSampleInterval = 60000
+SN.node[3].Application.minSampleInterval = 20000
+[Config slow]
+SN.numNodes = 9
+"""
+
+
+def test_all_that_an_ini_of_castalias_needs_is_told_at_once() -> None:
+    """It takes one edit: lines, keys, values and files; keys that a refused manager may have are no mistakes."""
+    with pytest.raises(UserError) as error:
+        scenario_of(PUBLISHED, base="")
+    told = [line.split(": ")[:2] for line in str(error.value).split("\n")]
+    node = "SN.node[*]."
+    assert sorted(told) == sorted(
+        [
+            ["run.ini:1", "include ../Parameters/Castalia.ini"],
+            ["run.ini:4", "SN.numNodes"],
+            ["run.ini:5", "SN.deployment"],
+            ["run.ini:16", "section [Config slow]"],
+            ["run.ini:13", "SN.node[3].Application.isSink"],
+            ["run.ini", "network is not set (the network of Castalia)"],
+            ["run.ini:7", f"{node}Communication.MACProtocolName"],
+            ["run.ini:8", f"{node}Communication.MAC.listenTimeout"],
+            ["run.ini:9", f"{node}Communication.RoutingProtocolName"],
+            ["run.ini:10", f"{node}MobilityManagerName"],
+            ["run.ini:12", f"{node}ApplicationName"],
+            ["run.ini:6", f"{node}Communication.Radio.RadioParametersFile"],
+        ]
+    ), told
+    assert "so are maxSampleInterval (line 14), minSampleInterval (line 15)" in str(error.value)
+
+
+def test_an_irregular_grid_is_told_the_other_deployments() -> None:
+    """Castalia's randomized grids are drawn by its own generator."""
+    refused('SN.deployment = "randomized_6x6"\n', r"run.ini:11: SN.deployment: .*uniform")

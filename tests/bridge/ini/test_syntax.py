@@ -100,5 +100,26 @@ def test_the_index_finds_what_a_linear_search_finds(keys: list[str]) -> None:
 
 def test_an_include_is_refused_with_the_remedy() -> None:
     """Every ini of Castalia's begins with one."""
-    with pytest.raises(UserError, match=r"run.ini:1: include ../Parameters/Castalia.ini: .* remove this line"):
+    with pytest.raises(UserError, match=r"run.ini:1: include ../Parameters/Castalia.ini: .*_castalia.ini.j2"):
         parse_ini("include ../Parameters/Castalia.ini\n[General]\nnetwork = SN\n", Path("run.ini"))
+
+
+def test_all_lines_that_cannot_be_read_are_told_at_once() -> None:
+    """Of the sections only the first is told, and the lines below it are not read."""
+    text = "include A.ini\n[General]\na = ${x=1,2}\nb\n[Config X]\nc\n[Config Y]\nd"
+    with pytest.raises(UserError) as error:
+        parse_ini(text, FILE)
+    assert [line.split(": ")[0] for line in str(error.value).split("\n")] == [
+        f"run.ini:{line}" for line in (1, 3, 4, 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "first"),
+    [("${nodes=28,56}", "28"), ("${1..9 step 2}", "1"), ("${repetition}", "0"), ('"${p=-10,-5}dBm"', '"-10dBm"')],
+)
+def test_a_variable_has_its_first_value_where_mistakes_are_collected(value: str, first: str) -> None:
+    """The other keys are checked as if it were written."""
+    mistakes: list[str] = []
+    assert parse_ini(f"a = {value}", FILE, mistakes).entries[0].value == first
+    assert len(mistakes) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backends.castalia.endpoint import CurveKeys
+from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import BackendError
 from roambus.bridge.live import conductor as conducting
 from roambus.bridge.live.conductor import OVERDUE, SILENT_S, Conductor, Ensemble, Nowhere

@@ -11,7 +11,7 @@ from roambus.bridge import code
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backends.radio import backend as radio_backend
 from roambus.bridge.code import PARTS, code_hash, project_files
-from roambus.bridge.runs.identity import EVERY_RUN
+from roambus.bridge.runs.run import EVERY_RUN
 
 HOUSE = Path(__file__).parents[3]
 

@@ -11,16 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.simulators import run_directory, ways_of
+from roambus.bridge.backends.castalia.zeromq import Endpoint
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.record.record_file import recorded
 from roambus.bridge.record.replay import rerun
-from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.bridge.runs.run import execute
+from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.scenario.nodes import GivenWay, Static
 from roambus.experiments.sweeps.cluster import send
 from roambus.experiments.sweeps.runner import plan_run, plan_runs

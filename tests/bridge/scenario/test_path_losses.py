@@ -14,8 +14,7 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.identity import RunPlan, run_key
-from roambus.bridge.runs.run import execute
+from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.experiments.sweeps.runner import plan_runs

@@ -14,9 +14,8 @@ from roambus.bridge.backend import BackendFactory, Hello
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.runs.identity import Origin, RunPlan, run_key
 from roambus.bridge.runs.log import version_of_code
-from roambus.bridge.runs.run import execute
+from roambus.bridge.runs.run import Origin, RunPlan, execute, run_key
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import DamagedTraceError, read_about, read_footer, write_trace
 from roambus.bridge.trace.schema import LONGEST, RUN_KEY, TRACE_SCHEMA, About

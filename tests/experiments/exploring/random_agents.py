@@ -128,7 +128,7 @@ def __getattr__(name: str) -> Any:
 
 
 def question(seed: int, *lines: str, alike: bool = False) -> str:
-    """Draw a network of two or three nodes, perhaps with one-way links, and commands for the agent of a seed."""
+    """Draw a network of two or three nodes, perhaps with one-way links, and commands; of alike nodes all networks."""
     random = Random(f"network {seed}")
     links = random.choice(("n1-n2", "n1-n2 n2-n3", "n1-n2 n2-n3", "n1-n2 n2-n3 n1-n3"))
     names = sorted(set(links.replace("-", " ").split()))
@@ -143,7 +143,8 @@ def question(seed: int, *lines: str, alike: bool = False) -> str:
         may.append(f"{random.choice(names)} publishes e1" if not alike else "1 subscription to f1")
     elif alike:
         may.append("1 subscription to f1")
-    head = [f"agent {__name__}:Random{seed}", f"links {links}", *lines]
+    drawn = f"graphs {len(names)}" if alike else f"links {links}"
+    head = [f"agent {__name__}:Random{seed}", drawn, *lines]
     if setup:
         head += ["setup", *(f"  {one}" for one in setup)]
     must = ["nothing twice", "order kept", "everything delivered", "eventually quiet"]

@@ -443,3 +443,16 @@ class Stubborn(Told):
     @on(SendFailed)
     def try_again(self, event: SendFailed, now: SimTime) -> None:
         self.send(event.destination, event.message)
+
+
+class Hanging(Told):
+    """Never ends the handling of a publication."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        """Goes on for ever, and catches what would end it."""
+        while True:
+            try:
+                self.words = (self.words + 1) % 9
+            except BaseException:  # noqa: S112  # an agent as bad as can be
+                continue

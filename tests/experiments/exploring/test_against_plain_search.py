@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from roambus.bridge.transcript.commands import PublishEvent
+from roambus.bridge.transcript.transcript import Overrides
 from roambus.experiments.exploring.checker import Bounds
+from roambus.experiments.exploring.exploration import Exploration
+from roambus.experiments.exploring.scenario_file import parse_question, variants
 from tests.experiments.exploring import independent, random_agents
 from tests.experiments.exploring.exploring import explored
 
@@ -19,10 +24,16 @@ SOME, ALL = range(1000, 1012), range(300)
 
 def violated(seed: int, *lines: str, reduce: bool = False, alike: bool = False) -> tuple[set[str], int] | None:
     """The properties that do not hold, and the number of states; None if there are too many states."""
-    found = explored(random_agents.question(seed, *lines, alike=alike), WITHIN, reduce=reduce, keep_on=True)
-    if not found.checker.is_over:
-        return None
-    return {one.name for one in found.counterexamples}, len(found.checker)
+    names, states = set[str](), 0
+    text = random_agents.question(seed, *lines, alike=alike)
+    for _, question in variants(parse_question(Path("question.txt"), text)):
+        found = Exploration(question, Overrides(), reduce, keep_on=True)
+        found.run(WITHIN)
+        if not found.checker.is_over:
+            return None
+        names |= {one.name for one in found.counterexamples}
+        states += len(found.checker)
+    return names, states
 
 
 def compare_with_independent(seed: int, *, fast: bool) -> int:

@@ -20,7 +20,7 @@ from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
 from roambus.experiments.exploring.checker import Bounds
-from roambus.experiments.exploring.exploration import Exploration, Request
+from roambus.experiments.exploring.exploration import Exploration, search
 from roambus.experiments.exploring.scenario_file import parse_question, variants
 from roambus.experiments.exploring.verdicts import Report
 
@@ -263,5 +263,5 @@ def test_a_counter_that_grows_for_ever_is_named(tmp_path: Path) -> None:
     text = f"agent tests.experiments.exploring.small_agents:Counting\nrelative time\n{LINE}must {NOT_TWICE}\n"
     (tmp_path / "q.txt").write_text(text)
     ((name, question),) = variants(parse_question(tmp_path / "q.txt", text))
-    found = Request(tmp_path / "q.txt", bounds=Bounds(states=200)).explore(name, question)
+    found = search(question, Overrides(), Bounds(states=200)).report(name)
     assert "attribute `beats` of node n" in found.verdicts[NOT_TWICE]

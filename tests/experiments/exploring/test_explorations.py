@@ -34,6 +34,7 @@ def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str
     assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
 
 
+@pytest.mark.slow  # a hundred thousand states
 def test_two_moves_leave_no_broker_of_mft_without_a_way() -> None:
     """With all mends on, every order of two changes of a star of four brokers is explored, and holds."""
     exploration = Exploration(read_question(QUESTIONS / "mft_star.txt"), Overrides())
@@ -65,6 +66,7 @@ def test_published_phoenix_loses_doubles_and_overtakes(name: str, steps: int) ->
     assert (name, steps) in [(one.name, one.steps) for one in wrong]
 
 
+@pytest.mark.slow  # with the tests of what is missed without the mend
 def test_phoenix_with_its_mend_has_none_of_this() -> None:
     """Everything that can happen within the same bounds is explored."""
     exploration = Exploration(read_question(QUESTIONS / "phoenix_moves.txt"), Overrides())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roambus.experiments.exploring.shapes import connected_graphs, rooted_trees
+from roambus.experiments.exploring.networks import connected_graphs, rooted_trees
 
 
 @pytest.mark.parametrize(("size", "count"), [(2, 1), (3, 2), (4, 6), (5, 21)])

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
 from roambus.experiments.exploring.histories import History, TimedCommand, shrink
-from roambus.experiments.exploring.hunt import Hunted, HuntRequest, Judge, hunt
-from roambus.experiments.exploring.random_networks import Sketch
+from roambus.experiments.exploring.hunt import Hunt, Hunted, HuntRequest, Judge, hunt
+from roambus.experiments.exploring.networks import Sketch
 from roambus.experiments.exploring.scenario_file import parse_question, read_question
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
 from tests.experiments.exploring.exploring import AGENTS
@@ -60,7 +61,7 @@ def test_a_seed_has_one_history_and_others_have_others(family: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_protocols_promise_holds_in_first_histories(name: str) -> None:
     """A hunt in each shipped file finds nothing at once; the page on explore says how many more histories were run."""
-    own, until = shipped(name), time.process_time() + 1
+    own, until = shipped(name), time.process_time() + 0.2
     for seed in range(20):
         assert own.wrong(own.drawer.draw(seed)) == {}
         if time.process_time() > until:
@@ -166,7 +167,7 @@ def test_a_history_becomes_as_small_as_it_can_be() -> None:
     """If anything is wrong as long as a node is cut off, that alone is left, in a network of one link."""
     own = shipped("hunt_mft")
     history = next(one for one in map(own.drawer.draw, range(20)) if any("cut off" in it.text for it in one.timed))
-    small = shrink(history, lambda one: any("cut off" in deed.text for deed in one.timed), lambda: False)
+    *_, small = shrink(history, lambda one: any("cut off" in deed.text for deed in one.timed))
     assert [deed.text.split(" ", 1)[1] for deed in small.timed] == ["is cut off"]
     assert (len(small.sketch.nodes), small.timed[0].after, small.delays) == (1, None, (("", MILLISECOND),))
 
@@ -179,7 +180,7 @@ def test_nobody_is_left_crashed_who_was_back() -> None:
         TimedCommand("s1 subscribes f1", 0),
     )
     history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, timed, ())
-    small = shrink(history, lambda one: any("crashes" in deed.text for deed in one.timed), lambda: False)
+    *_, small = shrink(history, lambda one: any("crashes" in deed.text for deed in one.timed))
     assert [(deed.text, deed.after) for deed in small.timed] == [("b1 crashes", None), ("b1 recovers", None)]
 
 
@@ -192,6 +193,28 @@ def test_a_hunt_goes_on_with_the_next_seed() -> None:
     assert (begin, last + 1) == (0, first.histories)
     assert next(iter(hunted(text, seconds=1, seed=last + 1).seeds.split(".."))) == str(last + 1)
     assert "proves nothing" in "\n".join(first.lines())
+
+
+def test_a_process_with_too_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that exceeds the bound ends after its history, and another goes on with the next seed."""
+    starts, start = list[object](), Hunt._start
+
+    def count(self: Hunt, make: Callable[[], object]) -> None:
+        starts.append(make)
+        start(self, make)
+
+    monkeypatch.setattr(Hunt, "_start", count)
+    text = GRAPHS.format("flooding", "nothing twice")
+    found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 1, memory_mib=1), 1)
+    assert 1 <= found.histories <= len(starts) <= found.histories + 1
+    assert found.seeds == f"0..{found.histories - 1}"
+
+
+def test_a_hunt_ends_in_time_whatever_an_agent_does() -> None:
+    """A handler that never ends is interrupted, and its history is not judged."""
+    text = GRAPHS.format(f"{AGENTS}:Hanging", "nothing twice")
+    found = hunted(text, seconds=1)
+    assert (found.seconds < 1 + 2, found.counterexamples) == (True, ())
 
 
 @pytest.mark.slow  # a quarter of a minute of hunting

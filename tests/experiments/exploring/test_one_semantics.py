@@ -13,8 +13,9 @@ from roambus.bridge.transcript.transcript import Overrides, plan
 from roambus.experiments.exploring.copies import Copier
 from roambus.experiments.exploring.counterexamples import Writer
 from roambus.experiments.exploring.exploration import Exploration
+from roambus.experiments.exploring.model import State, Step
+from roambus.experiments.exploring.nodes import Raised
 from roambus.experiments.exploring.scenario_file import parse_question
-from roambus.experiments.exploring.steps import Raised, State, Step
 from roambus.experiments.exploring.world import Witness, World, witness_by
 from roambus.python_protocol.agent import Agent
 from tests.experiments.exploring.exploring import AGENTS

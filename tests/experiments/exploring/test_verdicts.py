@@ -9,9 +9,9 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.transcript.document import parse_document
-from roambus.bridge.transcript.transcript import follow
+from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.experiments.exploring.checker import Bounds
-from roambus.experiments.exploring.exploration import Request
+from roambus.experiments.exploring.exploration import search
 from roambus.experiments.exploring.scenario_file import read_question, variants
 from roambus.experiments.exploring.verdicts import Report
 from tests.experiments.exploring.exploring import AGENTS
@@ -31,7 +31,7 @@ WITHIN_PERIODS = f"holds within: relative time; {MOMENTS}; messages faster than 
 def report(path: Path, **options: Any) -> Report:
     """The report on the one network of a question."""
     ((name, question),) = variants(read_question(path))
-    return Request(path, **options).explore(name, question)
+    return search(question, Overrides(), **options).report(name)
 
 
 def explored(folder: Path, agent: str, rest: str, **options: Any) -> Report:

@@ -7,21 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
+from matplotlib.figure import Figure as Picture
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import METRICS_FOLDER
 from roambus.experiments.claims import ClaimTest, Side, Verdict, make_part
-from roambus.experiments.figures.figure import DotFigure, DotPlan, Figure, Line, Plan, agent_lines
-from roambus.experiments.figures.style import read_look
+from roambus.experiments.figures.figure import Figure, OwnFigure, Plan, agent_lines
+from roambus.experiments.figures.style import Look, read_look
 from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.reporting.report import write_report
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import (
-    Origin,
     Study,
+    StudyOrigin,
     StudySweep,
     SweepResults,
     find_extra,
@@ -34,10 +33,10 @@ from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.aggregation.aggregate import mean_points, write_tables
+from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric
-from roambus.spark.metrics.extra import Extra, Table
+from roambus.spark.metrics.extra import Extra
 from tests.experiments.measured import measurements, write_measurements
 
 OURS = [(name, sweep) for name in shipped_studies() for sweep in load_study(name).sweeps]
@@ -57,7 +56,7 @@ def test_every_sweep_of_ours_can_be_run_in_small(name: str, sweep: StudySweep) -
     """With less than the whole of it, and results that are known as the study's again."""
     quick = override(sweep.asked, sweep.quick, sweep.quick_seeds)
     assert len(expand(quick)) < len(expand(sweep.asked))
-    origin = Origin(load_study(name), sweep)
+    origin = StudyOrigin(load_study(name), sweep)
     assert find_origin(describe(origin.study.asked(sweep)), "elsewhere") == origin
 
 
@@ -102,14 +101,14 @@ def test_results_of_no_study() -> None:
 def test_a_sweep_like_that_of_a_study_has_its_figures_and_claims(name: str) -> None:
     """The same evaluation with other agents, or without a link layer."""
     thesis = load_study("thesis")
-    assert find_origin(describe(read_sweep(name)), "elsewhere") == Origin(thesis, thesis.sweeps[0])
+    assert find_origin(describe(read_sweep(name)), "elsewhere") == StudyOrigin(thesis, thesis.sweeps[0])
 
 
 def test_results_say_which_sweep_they_are_of_wherever_they_lie() -> None:
     """Two sweeps of a study may have the same template and axes."""
     study = two_sweeps("thesis", "flooding")
     for sweep in study.sweeps:
-        assert find_origin(describe(study.asked(sweep)), "elsewhere", study) == Origin(study, sweep)
+        assert find_origin(describe(study.asked(sweep)), "elsewhere", study) == StudyOrigin(study, sweep)
 
 
 def test_a_study_of_the_users_own_that_did_not_make_the_results_is_an_error() -> None:
@@ -131,16 +130,20 @@ def never(traces: Any) -> Any:
     raise AssertionError(traces)
 
 
+class Blank(OwnFigure):
+    """An empty picture."""
+
+    intervals = "nothing was measured"
+
+    def picture(self, look: Look) -> Picture:
+        return Picture(figsize=look.size)
+
+
 def plans(name: str) -> Any:
     def planned(measured: Measurements) -> list[Plan]:
         return [Plan(name, f"Sizes of {name}", SIZE.column, "config", agent_lines(measured, {"speed": "2"}))]
 
     return planned
-
-
-def dots(measured: Measurements) -> list[DotPlan]:
-    lines = [Line(agent, {"agent": agent, "seed": "1"}) for agent in measured.agents]
-    return [DotPlan("dots", "Every size", "sizes", "at_s", "size_b", lines, "time (s)", "size (B)")]
 
 
 def larger(than: float) -> ClaimTest:
@@ -152,15 +155,14 @@ def larger(than: float) -> ClaimTest:
 
 
 def two_sweeps(first: str, second: str) -> Study:
-    extra = Extra((SIZE,), (Table("sizes", ("at_s", "size_b"), never),))
-    one = StudySweep(first, plans("first"), claims=(larger(1), larger(100)), extra=extra, dots=dots)
+    one = StudySweep(first, plans("first"), claims=(larger(1), larger(100)), extra=Extra((SIZE,)))
     other = StudySweep(second, plans("second"), claims=(larger(10),), extra=Extra((SIZE,)))
     return Study("sizes", "nobody", (one, other), notes=("Sizes are <made up>.",))
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> tuple[Study, Path]:
-    """Made-up results of both, with the metric, and of the first with the table."""
+    """Made-up results of both, with the metric."""
     study = two_sweeps("thesis", "flooding")
     for sweep in study.sweeps:
         folder = sweep_folder(tmp_path, study, sweep)
@@ -169,8 +171,6 @@ def results(tmp_path: Path) -> tuple[Study, Path]:
         runs = measured.runs.assign(**{SIZE.column: 20.0 + measured.runs["seed"]})
         sizes = replace(measured, runs=runs, points=mean_points(runs), sweep={**measured.sweep, "sweep": sweep.name})
         write_measurements(sizes, folder)
-    table = pd.DataFrame({"agent": "mft", "config": "C2", "speed": "2", "seed": [0, 1, 1], "at_s": 1.0, "size_b": 7.0})
-    write_tables(tmp_path / "thesis" / METRICS_FOLDER, {"sizes": table})
     return study, tmp_path
 
 
@@ -183,25 +183,25 @@ def test_the_sweeps_of_a_study_lie_below_its_results(results: tuple[Study, Path]
     assert sweep_folder(folder, replace(study, sweeps=study.sweeps[:1]), study.sweeps[0]) == folder
 
 
-def test_a_study_has_its_metrics_figures_and_observations(results: tuple[Study, Path]) -> None:
-    """A metric of its own has its title; of observations there are those of the plan's places."""
+def test_a_study_has_its_metrics_figures_and_its_own_kinds(results: tuple[Study, Path]) -> None:
+    """A metric of its own has its title; figures of the study's own kinds come first."""
     study, folder = results
-    figure, dotted = all_figures(read_results(folder / "thesis", study).sweeps[0])
+    made = Blank("blank", "Nothing", "", "")
+    own = replace(study, sweeps=(replace(study.sweeps[0], drawings=lambda _: (made,)), study.sweeps[1]))
+    drawn, figure = all_figures(read_results(folder / "thesis", own).sweeps[0])
+    assert drawn is made
     assert isinstance(figure, Figure)
     assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "MFT-PubSub")
-    assert isinstance(dotted, DotFigure)
-    assert [(series.label, series.x, series.y) for series in dotted.series] == [("mft", (1.0, 1.0), (7.0, 7.0))]
-    assert dotted.intervals == "2 single observations"
 
 
 def test_a_study_that_plans_no_figure_has_those_of_its_metrics(results: tuple[Study, Path], tmp_path: Path) -> None:
     """Beside the main ones; where its metrics were not computed, and nothing else is there, that is an error."""
     study, folder = results
-    silent = replace(study, sweeps=(replace(study.sweeps[0], plans=lambda _: (), dots=lambda _: ()), study.sweeps[1]))
+    silent = replace(study, sweeps=(replace(study.sweeps[0], plans=lambda _: ()), study.sweeps[1]))
     drawn = {path.stem for path in draw_figures(folder / "thesis", silent, read_look("svg", "screen", "colour"))}
     assert {"size-b", "delivery-rate-all"} < drawn
     measured = measurements(configs=("C2",), speeds=("2",), seeds=3)
-    alone = replace(silent, sweeps=(replace(study.sweeps[0], dots=lambda _: (), extra=study.sweeps[1].extra),))
+    alone = replace(silent, sweeps=study.sweeps[:1])
     write_measurements(replace(measured, sweep={**measured.sweep, "sweep": "thesis"}), tmp_path / "other")
     with pytest.raises(UserError, match=r"no figure has a value: roambus aggregate .*other --study FILE computes"):
         draw_figures(tmp_path / "other", alone)
@@ -222,7 +222,7 @@ def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -
     """With the figures of all, each sweep's facts and numbers under its name, and what the study says of itself."""
     study, folder = results
     files = {path.name for path in draw_figures(folder, study)}
-    assert files == {f"{name}.{kind}" for name in ("first", "second", "dots") for kind in ("png", "svg", "txt")}
+    assert files == {f"{name}.{kind}" for name in ("first", "second") for kind in ("png", "svg", "txt")}
     page = write_report(folder, study).read_text(encoding="utf-8")
     for words in (
         "Sweep thesis",
@@ -232,7 +232,7 @@ def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -
         SIZE.meaning,
     ):
         assert words in page
-    assert page.count("<figure") == 3
+    assert page.count("<figure") == 2
     assert "roambus reproduce" not in page
 
 

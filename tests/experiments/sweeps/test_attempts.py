@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.runs.identity import RunPlan, run_key
 from roambus.bridge.runs.layout import LOG_FILE
-from roambus.bridge.runs.run import has_failed, is_complete
+from roambus.bridge.runs.run import RunPlan, has_failed, is_complete, run_key
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import plan_runs

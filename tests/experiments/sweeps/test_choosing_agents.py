@@ -1,4 +1,4 @@
-"""Any agent can be put into any sweep from the command line, with parameters of its own."""
+"""Any agent can be put into any sweep from the command line."""
 
 from __future__ import annotations
 
@@ -20,22 +20,13 @@ THESIS = read_sweep("thesis")
     [
         ("flooding", AgentChoice("flooding", "flooding")),
         ("aodv", AgentChoice("aodv", "aodv", (("profile", "thesis"),))),
-        ("aodv profile=rfc", AgentChoice("aodv+profile-rfc", "aodv", (("profile", "rfc"),))),
-        (
-            "aodv hello_interval=2s",
-            AgentChoice("aodv+hello_interval-2s", "aodv", (("hello_interval", "2s"), ("profile", "thesis"))),
-        ),
         ("./some/mine.py", AgentChoice("mine", "./some/mine.py")),
-        ("./mine.py:Gossiper rate=2", AgentChoice("Gossiper+rate-2", "./mine.py:Gossiper", (("rate", "2"),))),
+        ("./mine.py:Gossiper", AgentChoice("Gossiper", "./mine.py:Gossiper")),
         ("package.agents:Mine", AgentChoice("Mine", "package.agents:Mine")),
-        (
-            "mft tree=1:0/2:0",
-            AgentChoice("mft+tree-1-0-2-0", "mft", (("ask_gaps", "false"), ("tree", "1:0/2:0"))),
-        ),
     ],
 )
 def test_an_agent_is_a_name_a_file_or_one_of_the_sweeps_own(text: str, choice: AgentChoice) -> None:
-    """Parameters are set beside those that the sweep has; the label can be the name of a folder."""
+    """The label can be the name of a folder."""
     (chosen,) = with_agents(THESIS, text).agents
     assert replace(chosen, title="") == choice
 
@@ -63,8 +54,8 @@ def test_several_agents_run_at_every_point_of_the_sweep() -> None:
         ("mft,,aodv", '--agents "mft,,aodv": write agents'),
         ("mft,mft", "--agents: mft is there twice"),
         ("a/mine.py,b/mine.py", "--agents: mine is there twice"),
-        ("mft profile", "--agents: mft profile: write parameters as NAME=VALUE"),
-        ("mft =tuned", "--agents: mft =tuned: write parameters as NAME=VALUE"),
+        ("mft tree=1:0", "--agents: mft tree=1:0: write mft, and --param mft.tree=1:0"),
+        ("a/mine.py:Mine rate=2", "--agents: a/mine.py:Mine rate=2: write a/mine.py:Mine, and --param Mine.rate=2"),
     ],
 )
 def test_what_names_no_agents_is_refused(text: str, message: str) -> None:

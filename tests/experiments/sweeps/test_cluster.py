@@ -18,7 +18,7 @@ from rich.console import Console
 
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.identity import run_key
+from roambus.bridge.runs.run import run_key
 from roambus.experiments.sweeps.cluster import Cluster, Task, explain, make
 from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.processes import Processes

@@ -12,7 +12,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
-from roambus.experiments.sweeps.runner import Part, script, without_options
+from roambus.experiments.sweeps.runner import SweepPart, script, without_options
 from tests.support.commands import call
 from tests.support.slurm import slurm, submitted
 
@@ -96,14 +96,14 @@ def test_whatever_a_sweep_is_called_the_script_has_no_other_command(tmp_path: Pa
 def test_a_part_that_is_none_is_refused(text: str) -> None:
     """With what to write."""
     with pytest.raises(UserError, match="NUMBER/PARTS"):
-        Part.read(text)
+        SweepPart.read(text)
 
 
 def test_parts_are_all_runs_and_each_once() -> None:
     """However many there are."""
     runs = list(range(10))
     for of in (1, 3, 10, 20):
-        parts = [run for number in range(of) for run in Part(number, of).of_all(runs)]
+        parts = [run for number in range(of) for run in SweepPart(number, of).of_all(runs)]
         assert sorted(parts) == runs
 
 

@@ -56,7 +56,7 @@ def test_a_sweep_can_be_narrowed_to_agents_that_lack_it(tmp_path: Path) -> None:
 
 def test_the_value_reaches_the_agent(tmp_path: Path) -> None:
     """It is set beside the agent's other parameters."""
-    sweep = with_agents(write(tmp_path, "agent.counter_threshold = [2]"), "gossip memory=7")
+    sweep = with_agents(write(tmp_path, "agent.counter_threshold = [2]\nagent.memory = [7]"), "gossip")
     (point, *_) = expand(with_parameters(sweep, {"counter_threshold": "4"}))
     assert 'agentParameters = "counter_threshold=4 memory=7"' in render_point(sweep.template, point)
 

@@ -12,8 +12,7 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.mobility import paths_of, positions
-from roambus.bridge.runs.identity import RunPlan
-from roambus.bridge.runs.run import execute
+from roambus.bridge.runs.run import RunPlan, execute
 from roambus.experiments.sweeps.narrowing import sweep_of
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis

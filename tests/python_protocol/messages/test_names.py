@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
-from roambus.python_protocol.brokers import broker as brokers
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.fields import U8, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
-from roambus.python_protocol.papers import first_approach, simple
+from roambus.python_protocol.papers import first_approach, parts, simple
 from roambus.python_protocol.papers.first_approach import Row
 from roambus.python_protocol.papers.phoenix import broker as phoenix
 from roambus.python_protocol.parts.election.heartbeat import Heartbeat, Leadership
@@ -51,8 +50,8 @@ DESCRIBED: list[tuple[Message, str]] = [
     (Bmig(0, (Known(3, 1, 1), Known(6, 1, 2)), (Known(7, 1, 255),)), "BMIG C=[(s3,1,1) (s6,1,2)] O=[(s7,1,inf)] h=0"),
     (Bquery(3, UNKNOWN), "BQUERY s3 T=(0,inf)"),
     (Bsub(6, Timestamp(1, 1), 2, (F1, F2)), "BSUB s6 [f1 f2] T=(1,1) h=2"),
-    (brokers.Sub(3, F1), "SUB f1 s3"),
-    (brokers.Uns(3, F1), "UNS f1 s3"),
+    (parts.Sub(3, F1), "SUB f1 s3"),
+    (parts.Uns(3, F1), "UNS f1 s3"),
     (simple.Sub(F1), "SUB f1"),
     (simple.Uns(F1), "UNS f1"),
     (phoenix.Pub(phoenix.Stamp(0, 7), 2, (), E1), "PUB e1 ts=7 hops=2"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import MftParameters
 from tests.python_protocol.mft.one_broker import make_broker
 
 

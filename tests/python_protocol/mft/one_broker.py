@@ -6,8 +6,7 @@ from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.messages import Timestamp
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import MftParameters, Timestamp
 from roambus.python_protocol.vocabulary import NodeId
 
 S1, S2, S3 = 101, 102, 103

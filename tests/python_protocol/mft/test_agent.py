@@ -25,8 +25,7 @@ from roambus.python_protocol.events import (
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.mft.messages import Bmig, Mig, Sub, Uns
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import Bmig, MftParameters, Mig, Sub, Uns
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.vocabulary import MIGRATE, ROUTE, SECOND, STORE, NodeId, Role

@@ -6,8 +6,7 @@ import pytest
 
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, Rep, Timestamp
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, MftParameters, Rep, Timestamp
 from roambus.python_protocol.vocabulary import STORE, NodeId
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
-from roambus.python_protocol.mft.messages import Bsub, Mig, Rep, Sub, Timestamp
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import Bsub, MftParameters, Mig, Rep, Sub, Timestamp
 from roambus.python_protocol.vocabulary import REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from roambus.python_protocol.mft.parameters import MftParameters
+from roambus.python_protocol.mft.messages import MftParameters
 
 ROOT = Path(__file__).parents[3]
 

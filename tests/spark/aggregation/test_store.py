@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.spark.aggregation.computation import METRICS_SCHEMA, RUN, SENT
-from roambus.spark.aggregation.store import Store, missing_from, opened_store
+from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace
 from roambus.spark.metrics.catalogue import MESSAGES
 
@@ -36,7 +36,7 @@ def metrics(traces: list[Trace]) -> pa.Table:
 
 def aggregated(folder: Path, traces: list[Trace], definition: str = "d") -> list[dict[str, object]]:
     """As `roambus.spark.aggregation.aggregate` goes about it, two runs a batch."""
-    store = Store(folder, definition)
+    store = MetricsStore(folder, definition)
     waiting = missing_from(store.rows_of(traces), traces)
     for start in range(0, len(waiting), 2):
         store.add(metrics(waiting[start : start + 2]), waiting)
@@ -98,14 +98,14 @@ def test_only_what_is_new_is_computed(tmp_path: Path) -> None:
     aggregated(tmp_path, [known])
     others = [replace(known, size=1001), replace(known, modified_ns=9), trace(1, 0)]
     for other in others:
-        rows = Store(tmp_path, "d").rows_of([known, other])
+        rows = MetricsStore(tmp_path, "d").rows_of([known, other])
         assert missing_from(rows, [known, other]) == [other]
 
 
 def test_other_metrics_know_nothing(tmp_path: Path) -> None:
     """What other code computed is not taken over, and goes."""
     aggregated(tmp_path, [trace(0, 0)])
-    assert len(Store(tmp_path, "other").rows_of([trace(0, 0)])) == 0
+    assert len(MetricsStore(tmp_path, "other").rows_of([trace(0, 0)])) == 0
     aggregated(tmp_path, [trace(0, 0)], "other")
     assert [file.name.split("-")[0] for file in tmp_path.iterdir()] == ["other"]
 
@@ -114,7 +114,7 @@ def test_rows_with_further_metrics_serve_whoever_wants_those_of_every_run(tmp_pa
     """Not the other way round, and not if the code of the metrics of every run is another."""
     aggregated(tmp_path, [trace(0, 0)], "c0de0001" + "e" * 8)
     for definition, rows in (("c0de0001" + "0" * 8, 1), ("c0de0002" + "0" * 8, 0), ("c0de0001" + "f" * 8, 0)):
-        assert len(Store(tmp_path, definition).rows_of([trace(0, 0)])) == rows
+        assert len(MetricsStore(tmp_path, definition).rows_of([trace(0, 0)])) == rows
 
 
 def test_damaged_store(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_damaged_store(tmp_path: Path) -> None:
     aggregated(tmp_path, [trace(0, 0)])
     (part,) = tmp_path.iterdir()
     part.write_bytes(part.read_bytes()[:-9])
-    assert len(Store(tmp_path, "d").rows_of([trace(0, 0)])) == 0
+    assert len(MetricsStore(tmp_path, "d").rows_of([trace(0, 0)])) == 0
     assert aggregated(tmp_path, [trace(0, 0)]) == afresh([trace(0, 0)])
 
 

@@ -157,3 +157,24 @@ def test_pyspark_says_nothing_of_the_end_of_a_killed_java(capfd: pytest.CaptureF
             java.sendall(b"secret")
         server.handle_request()
     assert capfd.readouterr().err == ""
+
+
+COUNT = """
+from roambus.spark.engine.session import spark_session
+with spark_session("local[1]") as session:
+    rows = session.range(0, 3, 1, 1).mapInArrow(lambda batches: batches, "id long").collect()
+print(len(rows))
+"""
+
+
+def test_a_local_session_ignores_another_installation_and_says_so() -> None:
+    """Its Python, Java options and configuration would end Spark, or change what it computes."""
+    missing = ("HADOOP_CONF_DIR", "PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON", "SPARK_CONF_DIR", "SPARK_HOME")
+    options = {"JDK_JAVA_OPTIONS": "-Xmx1k", "PYSPARK_SUBMIT_ARGS": "--nothing", "_JAVA_OPTIONS": "-Xmx1k"}
+    foreign = {**dict.fromkeys(missing, "/nowhere"), **options}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT], capture_output=True, text=True, check=False, env={**os.environ, **foreign}
+    )
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+    (said,) = done.stderr.splitlines()
+    assert said == f"Spark on this machine ignores {', '.join(sorted(foreign))}; --spark spark://HOST:PORT heeds them"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,13 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.bridge.trace import schema
 from roambus.experiments.comparing.observations import load
 from roambus.experiments.comparing.selection import check_metric
 from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation import aggregate as aggregation
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.metrics.catalogue import metric
-from roambus.spark.metrics.extra import Extra, own_metrics, table
+from roambus.spark.metrics.extra import Extra, own_metrics
 from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import deliver, publish, write_trace
 
@@ -41,13 +39,7 @@ def count(run: Run) -> float:
     return len(run.deliveries) or float("nan")
 
 
-@table("at_s", "node")
-def deliveries(run: Run) -> pd.DataFrame:
-    """When and where each was."""
-    return run.deliveries.rename(columns={schema.TIME_S: "at_s"}).iloc[::-1]
-
-
-EXTRA = Extra((last_s, count), (deliveries,))
+EXTRA = Extra((last_s, count))
 OWN = """\
 from roambus import metric
 
@@ -98,14 +90,6 @@ def test_metrics_stand_beside_the_others(results: Path) -> None:
     assert (point["mean"], point["n"]) == (2, 1)
 
 
-def test_tables_have_a_row_an_observation(results: Path) -> None:
-    """With agent, axes and seed in front, in an order that depends on the numbers alone."""
-    aggregate(results, extra=EXTRA)
-    found = measured(results, "deliveries")
-    assert list(found.columns) == ["agent", "nodes", "seed", "at_s", "node"]
-    assert found.to_numpy().tolist() == [["a", 9, 0, 1.5, 2.0], ["a", 9, 0, 2.5, 3.0]]
-
-
 def test_what_is_known_is_not_read_again(results: Path) -> None:
     """Spark is not even started for traces as they were; without the study, or with another, everything is computed."""
     aggregate(results, extra=EXTRA)
@@ -113,18 +97,10 @@ def test_what_is_known_is_not_read_again(results: Path) -> None:
     aggregate(results, NO_MASTER, extra=EXTRA)
     assert {file.name: file.read_bytes() for file in (results / "metrics").iterdir()} == before
     shutil.rmtree(results / "metrics")
-    aggregate(results, extra=replace(EXTRA, tables=()))
+    aggregate(results, extra=Extra((last_s,)))
     assert "last_s" in measured(results, "runs").columns
     aggregate(results)
     assert "last_s" not in measured(results, "runs").columns
-
-
-def test_a_table_without_observations_has_its_columns(results: Path) -> None:
-    """So that what reads it finds them."""
-    nothing = replace(deliveries, name="nothing", compute=lambda run: deliveries.compute(run).iloc[:0])
-    aggregate(results, extra=Extra(tables=(nothing,)))
-    assert list(measured(results, "nothing").columns) == ["agent", "nodes", "seed", "at_s", "node"]
-    assert measured(results, "nothing").empty
 
 
 def test_metrics_of_ones_own_are_computed_with_what_they_import(results: Path, own: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.spark.aggregation.computation import EXTRA, measure
 from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
-from roambus.spark.metrics.extra import Extra, own_metrics, table
+from roambus.spark.metrics.extra import Extra, own_metrics
 from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import deliver, publish, write_trace
 
@@ -75,19 +75,6 @@ def test_a_cached_function_is_a_metric(trace: Path) -> None:
     assert f"mine ({__file__}:" in line
 
 
-@pytest.mark.parametrize("rows", [3.0, pd.DataFrame({"b": [1]}), pd.DataFrame({"a": ["x"]})])
-def test_a_table_that_is_none_is_one_line(trace: Path, rows: object) -> None:
-    """It has to be a DataFrame with the columns, all of numbers."""
-
-    @table("a")
-    def mine(_: Run) -> Any:
-        return rows
-
-    (line,) = measure(trace, 1.0, Extra((), (mine,))).values()
-    assert f"mine ({__file__}:" in line
-    assert "returns " in line
-
-
 def test_a_metric_that_changes_a_table_changes_no_other_metric(trace: Path) -> None:
     """Every metric has tables of its own, values and columns."""
 
@@ -108,7 +95,7 @@ def test_a_metric_that_changes_a_table_changes_no_other_metric(trace: Path) -> N
     assert measure(trace, 1.0, Extra((first, second)))[EXTRA] == {"first": 1.0, "second": 1.5}
 
 
-HEAD = "from roambus import Kind, Scale, metric, table\n"
+HEAD = "from roambus import Kind, Scale, metric\n"
 
 
 @pytest.mark.parametrize(
@@ -125,8 +112,6 @@ HEAD = "from roambus import Kind, Scale, metric, table\n"
         ('@metric("x")\ndef agent(run):\n    return 1\n', "results have agent for something else"),
         ('@metric("x")\ndef seed(run):\n    return 1\n', "results have seed for something else"),
         ('@metric("x")\ndef sent_PUB(run):\n    return 1\n', "results have sent_PUB for something else"),
-        ('@table("seed")\ndef mine(run):\n    return 1\n', "results have seed for something else"),
-        ('@table("a")\ndef runs(run):\n    return 1\n', "results have runs for something else"),
     ],
 )
 def test_a_wrong_declaration_is_refused_when_it_is_read(

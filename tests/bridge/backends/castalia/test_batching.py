@@ -10,9 +10,9 @@ import pytest
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import Transport
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.zeromq import Transport
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE

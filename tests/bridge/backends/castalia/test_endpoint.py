@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint
+from roambus.bridge.backends.castalia.zeromq import Endpoint
 from roambus.bridge.errors import UserError
 
 

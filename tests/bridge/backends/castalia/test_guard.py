@@ -10,8 +10,7 @@ from contextlib import ExitStack
 import pytest
 import zmq
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint
-from roambus.bridge.backends.castalia.zeromq import Connection, Guard
+from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint, Guard
 from roambus.bridge.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Hello
 

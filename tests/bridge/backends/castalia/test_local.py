@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.castalia.endpoint import Endpoint
 from roambus.bridge.backends.castalia.local import MOST_VISITORS, FrameReader, LocalConnection, framed
+from roambus.bridge.backends.castalia.zeromq import Endpoint
 from roambus.bridge.errors import BackendError, ProtocolError
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, Hello, ToSimulator
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.endpoint import CurveKeys, Endpoint
 from roambus.bridge.backends.castalia.simulators import run_directory
-from roambus.bridge.backends.castalia.zeromq import Connection
+from roambus.bridge.backends.castalia.zeromq import Connection, CurveKeys, Endpoint
 from roambus.bridge.errors import BackendError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceWriter

@@ -6,7 +6,6 @@ import pytest
 
 from benchmarks.reference_scenarios import MOBILE, SHADOWED
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
@@ -106,16 +105,6 @@ def test_sending_draws_the_level_of_its_power() -> None:
     """100 frames of 2.08 ms at 57.42 mW instead of 62 mW; transitions draw as much as RX."""
     _, totals = run(at_places(0, 50), [send(0, "x", START + k * 10 * MILLISECOND) for k in range(100)])
     assert totals.energy_mj[0] == pytest.approx(680 - 100 * 0.00208 * (62 - 57.42))
-
-
-def test_sources_are_counted_and_not_told() -> None:
-    """A compiled source of 100 packets/s for 10 s; the silent node only listens."""
-    backend = RadioBackend(at_places(0, 5), PoissonSources((100, 0), 40))
-    backend.open()
-    assert backend.advance([], None) is None
-    counts = backend.close().counts
-    assert 900 < counts["offered"][0] < 1100
-    assert counts["received"] == [0, counts["transmitted"][0]]
 
 
 def unmodelled() -> list[tuple[Scenario, str]]:

@@ -9,13 +9,12 @@ import pytest
 
 from benchmarks.reference_scenarios import CC2420, FLAT, MAC
 from roambus.bridge.backends.castalia.backend import check_radio_alone
-from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import InterferenceSettings
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from tests.support.beacons import totals_of_beacons
 
 PAYLOAD, BYTES = 60, 60 + 25
 FRAME_S = BYTES * 8 / 250_000
@@ -31,10 +30,7 @@ def two_nodes(interference: InterferenceSettings, seed: int = 1, *, senses: bool
 
 def counts(scenario: Scenario) -> dict[str, list[int]]:
     """What both count when the first one sends."""
-    backend = RadioBackend(scenario, PoissonSources((50, 0), PAYLOAD))
-    backend.open()
-    backend.advance((), None)
-    return {name: list(values) for name, values in backend.close().counts.items()}
+    return {name: list(values) for name, values in totals_of_beacons(scenario, 50, PAYLOAD, silent=1).counts.items()}
 
 
 def test_a_loud_burst_takes_each_frame_that_it_meets() -> None:
@@ -44,7 +40,7 @@ def test_a_loud_burst_takes_each_frame_that_it_meets() -> None:
     spared = pause / (pause + length) * math.exp(-FRAME_S / pause)
     sent = found["transmitted"][0]
     assert abs(found["received"][1] / sent - spared) < 4 * math.sqrt(spared * (1 - spared) / sent)
-    assert found["fail_interf"][1] == sent - found["received"][1]
+    assert sent - found["received"][1] - found["fail_interf"][1] in (0, 1)  # the last may be on the air at the end
 
 
 def test_a_sender_senses_the_bursts() -> None:

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backend import Totals
 from roambus.bridge.backends.radio import channel
-from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.backends.radio.mac import PoissonSources
 from roambus.bridge.backends.radio.medium import NOBODY, occupants
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from tests.support.beacons import totals_of_beacons
 
 CELLS = ChannelSettings(only_static_nodes=False)
 FAST = RandomWaypoint(20, 0, 100 * MILLISECOND)
@@ -28,10 +27,7 @@ def wandering(seed: int, nodes: int, tx_power_dbm: float) -> Scenario:
 
 def totals_of(scenario: Scenario) -> Totals:
     """Of the nodes' own traffic, 20 packets a second each."""
-    backend = RadioBackend(scenario, PoissonSources(20, 40))
-    backend.open()
-    backend.advance((), None)
-    return backend.close()
+    return totals_of_beacons(scenario, 20, 40)
 
 
 @settings(max_examples=20, deadline=None)

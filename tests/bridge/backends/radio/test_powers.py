@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.radio import receiver
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB, LOWEST_DB, bit_error_rate
+from roambus.bridge.scenario.radio import MODULATIONS
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
 
@@ -22,9 +23,9 @@ def add_dbm(a: float, b: float) -> float:
 
 
 @njit  # type: ignore[untyped-decorator]  # see above
-def loss_per_bit(snr_db: float) -> float:
+def loss_per_bit(snr_db: float, modulation: int) -> float:
     """The compiled look-up, for Python."""
-    return receiver.loss_per_bit(snr_db)
+    return receiver.loss_per_bit(snr_db, modulation)
 
 
 POWERS = st.floats(min_value=-200, max_value=20)
@@ -60,17 +61,24 @@ def test_bit_errors_are_those_of_psk(snr_db: float, rate: float) -> None:
     assert bit_error_rate(np.array([snr_db]))[0] == pytest.approx(rate, rel=1e-3)
 
 
+@pytest.mark.parametrize(("snr_db", "rate"), [(-40, 0.49984), (0, 1.6153e-4), (1, 1.2912e-5)])
+def test_bit_errors_of_oqpsk_are_those_of_the_standard(snr_db: float, rate: float) -> None:
+    """Without signal half of the bits are wrong; at 1 dB one in 77,000, by the formula of E.4.1.8."""
+    assert bit_error_rate(np.array([snr_db]), 1)[0] == pytest.approx(rate, rel=1e-3)
+
+
 @settings(deadline=None)  # the first call compiles
-@given(st.floats(min_value=LOWEST_DB, max_value=HIGHEST_DB), st.integers(min_value=200, max_value=8192))
-def test_the_table_of_bit_errors_is_exact_enough(snr_db: float, bits: int) -> None:
+@given(st.floats(LOWEST_DB, HIGHEST_DB), st.integers(200, 8192), st.sampled_from(range(len(MODULATIONS))))
+def test_the_table_of_bit_errors_is_exact_enough(snr_db: float, bits: int, modulation: int) -> None:
     """A frame survives with the exact probability to within 1e-4."""
-    exact = (1 - bit_error_rate(np.array([snr_db]))[0]) ** bits
-    assert math.exp(-bits * loss_per_bit(snr_db)) == pytest.approx(exact, abs=1e-4)
+    exact = (1 - bit_error_rate(np.array([snr_db]), modulation)[0]) ** bits
+    assert math.exp(-bits * loss_per_bit(snr_db, modulation)) == pytest.approx(exact, abs=1e-4)
 
 
 def test_above_the_table_no_bit_is_ever_wrong() -> None:
     """The longest frame survives with a probability that a double cannot tell from 1."""
-    assert (1 - bit_error_rate(np.array([HIGHEST_DB]))[0]) ** 8192 == 1.0
+    for modulation in range(len(MODULATIONS)):
+        assert (1 - bit_error_rate(np.array([HIGHEST_DB]), modulation)[0]) ** 8192 == 1.0
 
 
 def test_shares_below_a_sixteenth_count_as_nothing() -> None:

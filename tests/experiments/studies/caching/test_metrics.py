@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from roambus.experiments.studies.caching import metrics as c
 from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
 from roambus.python_protocol.vocabulary import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
-from roambus.spark.metrics.run import Run
-from tests.spark.synthetic import Row, measured, write_trace
+from tests.spark.synthetic import Row, measured
 
 
 def row(time_s: float, node: int, event: str, notification: str | None = None, detail: str | None = None) -> Row:
@@ -79,10 +76,3 @@ def test_what_is_missed_and_how_late_the_rest_is() -> None:
     """Over all absences: two missed, the others after half a second at most."""
     found = measured(c.MOVE.metrics, AWAY)
     assert (found[c.MISSED], found[c.CATCH_UP_S]) == (2, pytest.approx(0.5))
-
-
-def test_deliveries_are_counted_from_the_first_one(tmp_path: Path) -> None:
-    """Figure 5's axes."""
-    rows = [row(3.0, 5, DELIVER, "0.1"), row(2.0, 5, DELIVER, "0.0"), row(7.5, 5, DELIVER, "0.2"), END]
-    found = c.deliveries.compute(Run(write_trace(tmp_path, "agent=a/seed=0", rows)))
-    assert found[[c.DELIVERED_S, c.COUNT]].to_numpy().tolist() == [[0, 1], [1, 2], [5.5, 3]]

@@ -13,9 +13,9 @@ import pytest
 import roambus
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.figures.drawing import draw
-from roambus.experiments.figures.figure import MapFigure
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.reporting.report import write_report
+from roambus.experiments.studies.interest.map import MapFigure
 from roambus.experiments.studies.interest.study import CLAIMS, STUDY, choose, interest_maps, interest_tables
 from roambus.experiments.sweeps.sweep import expand
 from roambus.notebook import Settings

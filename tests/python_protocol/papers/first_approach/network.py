@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.broker import Pub, Sub, Uns
+from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.papers.first_approach import Bmig, Broker, Btab, FirstApproachParameters, Fmig, Mig, Rep
+from roambus.python_protocol.papers.parts import Sub, Uns
 from roambus.python_protocol.vocabulary import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic

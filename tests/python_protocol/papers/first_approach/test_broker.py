@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.python_protocol.brokers.broker import Entry, Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.papers.first_approach import (
     Bmig,
@@ -21,6 +21,7 @@ from roambus.python_protocol.papers.first_approach import (
     Rep,
     Row,
 )
+from roambus.python_protocol.papers.parts import Entry, Sub, Uns
 from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE, NodeId
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import Deliver, Send
-from roambus.python_protocol.brokers.broker import Filters, Pub, Sub, Uns
+from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.papers.first_approach import Client, FirstApproachParameters, Mig, Rep
+from roambus.python_protocol.papers.parts import Sub, Uns
 from tests.python_protocol.brokers.actions import asked, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.broker import Sub, Uns
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.papers.parts import Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep
 from roambus.python_protocol.vocabulary import NodeId
 from tests.python_protocol.brokers import network

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.brokers.broker import Entry, Sub, Uns
+from roambus.python_protocol.papers.parts import Entry, Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep, Stamp
 from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told

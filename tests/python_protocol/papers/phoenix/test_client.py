@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roambus.python_protocol.actions import Deliver, Send
-from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.papers.parts import Sub, Uns
 from roambus.python_protocol.papers.phoenix.agent import Client
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp
 from tests.python_protocol.brokers.actions import asked, told

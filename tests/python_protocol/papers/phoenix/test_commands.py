@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.papers.parts import Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, NumberedSub, NumberedUns
 from roambus.python_protocol.papers.phoenix.numbered import Commands, is_older
 from tests.python_protocol.brokers.network import topic

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.brokers.broker import Sub, Uns
+from roambus.python_protocol.papers.parts import Sub, Uns
 from roambus.python_protocol.papers.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
 from roambus.python_protocol.papers.phoenix.numbered import NumberedBroker
 from roambus.python_protocol.vocabulary import DROP, REPLAY

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.python_protocol.brokers.broker import BrokerParameters, Entry, Pub, Sub, Uns
+from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
+from roambus.python_protocol.papers.parts import Entry, Sub, Uns
 from roambus.python_protocol.papers.resubscribing import Broker
 from roambus.python_protocol.vocabulary import DROP
 from tests.python_protocol.brokers.actions import asked, notes, sends, told

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from roambus.bridge.errors import SideEffectError
-from roambus.bridge.runs.side_effects import shared_generators_unused
+from roambus.bridge.host.agents import shared_generators_unused
 
 
 def test_an_agent_that_draws_from_pythons_shared_generator_is_named() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.brokers.broker import Entry, RoutingTable
 from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.papers.parts import Entry, RoutingTable
 from tests.python_protocol.brokers.network import event, topic
 
 

@@ -13,7 +13,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.papers import first_approach as first
-from roambus.python_protocol.papers import simple
+from roambus.python_protocol.papers import parts, simple
 from roambus.python_protocol.papers.caching import Caching
 from roambus.python_protocol.papers.caching import subscriptions as caching
 from roambus.python_protocol.papers.first_approach import FirstApproach
@@ -37,8 +37,8 @@ by_agent: dict[type[BrokerAgent], ByType] = {
         family.Pub: st.builds(family.Pub, bytes_1, notifications),
     },
     Phoenix: {
-        family.Sub: st.builds(family.Sub, nodes, filters),
-        family.Uns: st.builds(family.Uns, nodes, filters),
+        parts.Sub: st.builds(parts.Sub, nodes, filters),
+        parts.Uns: st.builds(parts.Uns, nodes, filters),
         phoenix.Pub: st.builds(phoenix.Pub, stamps, bytes_1, addressees, notifications),
         phoenix.Mig: st.builds(phoenix.Mig, nodes, nodes, stamps, bytes_2),
         phoenix.Rep: st.builds(phoenix.Rep, nodes, stamps, bytes_1, notifications),
@@ -47,8 +47,8 @@ by_agent: dict[type[BrokerAgent], ByType] = {
         phoenix.NumberedUns: st.builds(phoenix.NumberedUns, nodes, filters, bytes_2),
     },
     FirstApproach: {
-        family.Sub: st.builds(family.Sub, nodes, filters),
-        family.Uns: st.builds(family.Uns, nodes, filters),
+        parts.Sub: st.builds(parts.Sub, nodes, filters),
+        parts.Uns: st.builds(parts.Uns, nodes, filters),
         family.Pub: st.builds(family.Pub, bytes_1, notifications),
         Filters: st.builds(Filters, several),
         first.Mig: st.builds(first.Mig, nodes, nodes),
@@ -112,8 +112,8 @@ EMPTY = Notification(NotificationId(1, 2), ())
     [
         (simple.Sub(Filter()), 2),
         (simple.Uns(Filter()), 2),
-        (family.Sub(1, Filter()), 4),
-        (family.Uns(1, Filter()), 4),
+        (parts.Sub(1, Filter()), 4),
+        (parts.Uns(1, Filter()), 4),
         (phoenix.NumberedSub(1, Filter(), 7), 8),
         (phoenix.NumberedUns(1, Filter(), 7), 8),
         (phoenix.Pub(NEVER, 0, (1, 2), EMPTY), 23),

@@ -8,7 +8,7 @@ import pytest
 FORKING = """
 import os, signal, time
 from roambus.bridge.process import termination_interrupts
-from roambus.bridge.runs.child import run_in_child
+from roambus.bridge.process import run_in_child
 
 def told_to_end():
     os.kill(os.getpid(), signal.SIGTERM)
