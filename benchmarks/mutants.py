@@ -53,7 +53,8 @@ class Mutant(NamedTuple):
         def get_code(loader: SourceFileLoader, name: str) -> Any:
             return code if Path(loader.path).resolve() == path else read(loader, name)
 
-        SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+        patched: Any = SourceFileLoader
+        patched.get_code = get_code
 
 
 def read_mutants() -> list[Mutant]:
@@ -93,7 +94,7 @@ def _explored(mutant: Mutant, states: int, _: int) -> Iterator[str]:
     from roambus.experiments.exploring.scenario_file import read_question, variants  # noqa: PLC0415
 
     for path in _questions(mutant, hunts=False):
-        for _, question in variants(read_question(path)):
+        for _name, question in variants(read_question(path)):
             exploration = Exploration(question, Overrides())
             exploration.checker.run(Bounds(states=states))
             yield from (f"{path.stem}: {one.name}" for one in exploration.checker.violations)

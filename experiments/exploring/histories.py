@@ -102,7 +102,7 @@ class History:
         yield from (replace(self, timed=one) for one in self._shorter())
         yield from (replace(self, probes=(one,)) for one in self.probes if len(self.probes) > 1)
         yield from map(self._in, self.sketch.simpler())
-        simpler = [(("", delay),) for _, delay in delays if len(delays) > 1]
+        simpler: list[Delays] = [(("", delay),) for _, delay in delays if len(delays) > 1]
         simpler += [delays[:at] + delays[at + 1 :] for at in range(1, len(delays))]
         simpler += [(("", MILLISECOND), *delays[1:])] * (delays[0][1] != MILLISECOND)
         yield from (replace(self, delays=one) for one in simpler)

@@ -234,7 +234,10 @@ def test_ctrl_c_ends_a_hunt_and_says_where_it_stood(tmp_path: Path) -> None:
     (tmp_path / "hunt.txt").write_text(GRAPHS.format("flooding", "nothing twice"))
     command = [sys.executable, "-m", "roambus", "explore", "hunt.txt", "--hunt", "60", "--jobs", "2", "--seed", "7"]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    time.sleep(4)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    while len(children.read_text().split()) < 2 and running.poll() is None:
+        time.sleep(0.1)
+    time.sleep(1)
     running.send_signal(signal.SIGINT)
     said, _ = running.communicate(timeout=30)
     assert (running.returncode, "the hunt was ended by the signal SIGINT" in said) == (130, True)
