@@ -75,6 +75,12 @@ PROTOCOLS = (
         (),
     ),
     Protocol("lean", ("python_protocol/lean",), (f"{_TESTS}/lean",), (_SCENARIOS,)),
+    Protocol(
+        "routing",
+        ("python_protocol/routing", "python_protocol/routing/dsr", "python_protocol/routing/olsr"),
+        (f"{_TESTS}/routing",),
+        (_SCENARIOS,),
+    ),
     Protocol("opportunistic", ("python_protocol/opportunistic",), (f"{_TESTS}/opportunistic",), ()),
     Protocol(
         "link",
