@@ -61,6 +61,10 @@ def make_deliveries(rows: Iterable[tuple[NodeId, NodeId, Message, float, float]]
     return list(map(tuple.__new__, repeat(Delivery), rows))
 
 
+NO_ENERGY = "node has no energy left"
+"""The reason of a dead node's failures."""
+
+
 class Failure(NamedTuple):
     """A transmission that the MAC of `node` did not take."""
 

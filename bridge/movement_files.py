@@ -53,7 +53,7 @@ def read_movement(path: Path, extent: Extent) -> Ways:
         )
     params = params_file(path) if isinstance(reader, BonnMotion) else None
     with mistakes_at(path):
-        ways = reader.ways(has_params=params is not None)
+        ways = reader.ways()
         _check_begin(ways, extent.time_limit / SECOND)
     if params is not None:
         check_params(params, extent, len(ways))
@@ -111,47 +111,18 @@ class BonnMotion:
         self._extent = extent
         self._ways: list[tuple[WayPoint, ...]] = []
         self._last = 0
-        self._is_three_dimensional = True
-        """Whether all lines so far fit three coordinates."""
 
     def take(self, position: int, line: str) -> None:
         """Take the line at that position; raise ValueError."""
         if self._last and position > self._last + 1:
             raise ValueError("an empty line comes before it, but each line is a node's")
         self._last = position
-        words = line.split()
         self._extent.node(str(len(self._ways)))
-        self._is_three_dimensional &= self._could_have_three(words)
-        try:
-            self._ways.append(tuple(self._way(words)))
-        except ValueError as error:
-            hint = (
-                "; with three coordinates it could be read, but a field is flat"
-                if self._could_have_three(words)
-                else ""
-            )
-            raise ValueError(f"{error}{hint}") from None
+        self._ways.append(tuple(self._way(line.split())))
 
-    def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:
-        """Return each node's way; raise ValueError if possibly 3D and without `.params`."""
-        if self._is_three_dimensional and not has_params:
-            raise ValueError(
-                "each line could be t x y z t x y z ..., and movement has two coordinates here: leave z out, "
-                "or put the trace's .params beside it"
-            )
+    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
+        """Return each node's way."""
         return dict(enumerate(self._ways))
-
-    def _could_have_three(self, words: list[str]) -> bool:
-        """Return whether the words fit 3D way-points in the field, times ascending."""
-        if len(words) % 4 or len(words) < 8:
-            return False
-        try:
-            times, xs, ys, zs = ([read_number(word) for word in words[place::4]] for place in range(4))
-        except ValueError:
-            return False
-        width, depth = self._extent.field_m
-        in_field = min(xs) >= 0 and max(xs) <= width and min(ys) >= 0 and max(ys) <= depth and min(zs) >= 0
-        return in_field and all(before < after for before, after in pairwise(times))
 
     def _way(self, words: list[str]) -> Iterator[WayPoint]:
         if len(words) % 3:
@@ -246,7 +217,7 @@ class SetDest:
         elif line and _GOD not in line:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
-    def ways(self, *, has_params: bool) -> dict[NodeId, tuple[WayPoint, ...]]:  # noqa: ARG002  # BonnMotion's
+    def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
         """Return each node's way; raise ValueError without a start."""
         for node in {**self._starts, **self._orders}:
             if not {"X", "Y"} <= self._starts.get(node, {}).keys():

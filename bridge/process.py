@@ -1,7 +1,7 @@
 """Processes of roambus: the signals that end them, child processes, temporary folders, and the working folder.
 
-SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`), stays whole
-(`interrupts_postponed`), or ends in order (`interrupts_noticed`). Temporary folders are locked; the next command
+SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`) or stays whole
+(`interrupts_postponed`). Temporary folders are locked; the next command
 removes those of killed processes, whose locks are free. Matplotlib and Numba, which read settings from the working
 folder, possibly a stranger's, are imported from elsewhere.
 
@@ -107,17 +107,6 @@ def interrupts_postponed() -> Iterator[None]:
         yield
     if received:
         raise KeyboardInterrupt
-
-
-@contextmanager
-def interrupts_noticed() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C, SIGTERM or SIGHUP came, to end in order.
-
-    Works in the main thread only.
-    """
-    received: list[int] = []
-    with _handled(_not_ignored(INTERRUPTING), lambda number, _: received.append(number)):
-        yield lambda: bool(received)
 
 
 def is_raised(error: BaseException) -> bool:

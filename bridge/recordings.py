@@ -305,14 +305,9 @@ def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return changes, times
 
 
-LONG = 3
-"""A row longer than this multiple of the usual time is a gap."""
-
-
 def gaps(choice: Choice) -> Iterator[str]:
     """Yield a sentence per kind of gap."""
-    links = choice.links
-    found, first = np.unique(links, return_index=True)
+    found, first = np.unique(choice.links, return_index=True)
     possible = choice.nodes * (choice.nodes - 1)
     if len(found) < possible:
         yield f"{possible - len(found)} of {possible} links have no row: they carry nothing and do not interfere"
@@ -322,24 +317,8 @@ def gaps(choice: Choice) -> Iterator[str]:
     if (late > 0).any():
         text = f"{(late > 0).sum()} links have no row yet at the start"
         yield f"{text}: they begin as their first row says, which is up to {_duration(late.max())} later"
-    yield from _long_ones(choice, links)
     if (rest := choice.end - float(choice.rows["at"][-1])) > 0:
         yield f"the recording ends {_duration(rest)} before the run does: links stay as they were last recorded"
-
-
-def _long_ones(choice: Choice, links: NDArray[np.int64]) -> Iterator[str]:
-    """Yield rows played for long; the median, the usual time, ignores gaps."""
-    order = np.argsort(links, kind="stable")
-    at, same = choice.rows["at"][order], np.diff(links[order]) == 0
-    lengths = np.diff(at)[same]
-    usual, begins = float(np.median(lengths)) if len(lengths) else 0.0, at[:-1][same]
-    played = (begins < choice.end) & (begins + lengths > choice.start)
-    long = played & (lengths > LONG * usual)
-    if long.any():
-        yield (
-            f"{long.sum()} rows hold for more than {LONG} times the usual {_duration(usual)} until their link's next, "
-            f"up to {_duration(lengths[long].max())}: the link stays as it was last recorded"
-        )
 
 
 def _duration(ns: float) -> str:

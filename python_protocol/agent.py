@@ -126,12 +126,12 @@ class Process:
         message_type: str | None = None,
         notification_id: str | None = None,
         peer: NodeId | None = None,
-        size: int | None = None,
+        bytes: int | None = None,  # noqa: A002  # the column's name
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
         """Write a row into the trace; `vocabulary` names those that metrics read."""
-        self._actions.append(Note(name, message_type, notification_id, peer, size, hops, detail))
+        self._actions.append(Note(name, message_type, notification_id, peer, bytes, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:
         """Add the actions of a part."""

@@ -12,6 +12,7 @@ that others can read is refused. Multicast has time to live 1.
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import json
 import os
@@ -150,9 +151,17 @@ def _node_address(where: str, text: Any, port: int) -> Address:
     """Read a node's address; raises UserError, also for a multicast address."""
     address = _address(where, text, port)
     host = ipaddress.ip_address(address[0])
-    if host.is_multicast or str(host) == "255.255.255.255":
+    if host.is_multicast or str(host) == "255.255.255.255" or _is_broadcast(address):
         raise UserError(f"{where}: {text} is an address of many machines (multicast or broadcast), not of a node")
     return address
+
+
+def _is_broadcast(address: Address) -> bool:
+    """Whether it is the broadcast address of a network of this machine, as the system's routes say."""
+    if len(address) == 4:  # IPv6 has none
+        return False
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried:
+        return tried.connect_ex(address) == errno.EACCES  # nothing is sent; only broadcasts need a permission
 
 
 def _group(file: Path, text: Any, interface: str) -> Address:

@@ -8,7 +8,7 @@ processing delay; `StepReader` splits it by instants.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from hashlib import sha256
 from itertools import chain, repeat
 from math import isfinite
@@ -21,6 +21,7 @@ from typing import TypeVar
 from google.protobuf.message import DecodeError as NoMessageError
 
 from roambus.bridge.backend import (
+    NO_ENERGY,
     Delivery,
     Failure,
     Framing,
@@ -136,6 +137,7 @@ class StepReader:
         """No event of the next Step is earlier."""
         self._more = False
         self._deliveries = 0
+        self._dead: set[NodeId] = set()
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """Return a Step for each eventful instant, in order; raise ProtocolError before any.
@@ -151,7 +153,7 @@ class StepReader:
             raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
         quiet = max(self._earliest, handled + 1) if handled > self._now else self._earliest
         arrivals = message.arrivals
-        one = arrivals[0] if len(arrivals) == 1 and not message.failures else None
+        one = arrivals[0] if len(arrivals) == 1 and not (message.failures or message.deaths) else None
         if one is not None and quiet <= one.time <= now:
             # Nearly every Step: to sort its one event into instants would take longer than to read it.
             steps = [Step(one.time, sorted(self._read_arrival(one), key=_receiver), [], more)]
@@ -175,10 +177,22 @@ class StepReader:
             instant: list(map(self._read_failure, failed))
             for instant, failed in _by_instant(message.failures, quiet, now).items()
         }
+        deaths = {instant: self._new_dead(_without_energy(failed)) for instant, failed in failures.items()}
+        if message.deaths:
+            first = min({*deliveries, *failures}, default=now)
+            deaths[first] = (*self._new_dead(message.deaths), *deaths.get(first, ()))
         return [
-            Step(instant, deliveries.get(instant, []), failures.get(instant, []), message.more)
-            for instant in sorted({*deliveries, *failures})
+            Step(instant, deliveries.get(instant, []), failures.get(instant, []), message.more, deaths.get(instant, ()))
+            for instant in sorted({*deliveries, *failures, *deaths})
         ]
+
+    def _new_dead(self, nodes: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Return the nodes that were alive; raise ProtocolError if there is no such node."""
+        new = tuple(dict.fromkeys(node for node in nodes if node not in self._dead))
+        if new and max(new) >= self._nodes:
+            raise ProtocolError(f"Step: node {max(new)} has died, and the nodes are 0 to {self._nodes - 1}")
+        self._dead.update(new)
+        return new
 
     def finish(self, message: pb.Finished, sends: int) -> Totals:
         """Return the totals, checked against the Steps and the host's `sends` before the limit."""
@@ -252,6 +266,11 @@ class StepReader:
         return Move(move.time, move.node, move.x, move.y)
 
 
+def _without_energy(failures: Iterable[Failure]) -> Iterator[NodeId]:
+    """Return the nodes whose batteries are empty by the reason of a refusal: Castalia tells a death only so."""
+    return (failure.node for failure in failures if failure.reason == NO_ENERGY)
+
+
 def _by_instant(events: Iterable[Timed], last: SimTime, now: SimTime) -> dict[SimTime, list[Timed]]:
     """Group the events of a Step at `now`; raise ProtocolError if out of order."""
     read: dict[SimTime, list[Timed]] = {}
@@ -297,7 +316,9 @@ def write_step(step: Step) -> pb.FromSimulator:
         pb.Failure(time=step.now, node=node, destination=destination, payload=message.encode(), reason=reason)
         for node, destination, message, reason in step.failures
     ]
-    return pb.FromSimulator(step=pb.Step(now=step.now, more=step.more, arrivals=arrivals, failures=failures))
+    return pb.FromSimulator(
+        step=pb.Step(now=step.now, more=step.more, arrivals=arrivals, failures=failures, deaths=step.deaths)
+    )
 
 
 def _write_arrival(now: SimTime, deliveries: Sequence[Delivery]) -> pb.Arrival:

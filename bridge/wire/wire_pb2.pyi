@@ -93,18 +93,20 @@ class Reject(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class Step(_message.Message):
-    __slots__ = ("now", "more", "arrivals", "failures", "quiet")
+    __slots__ = ("now", "more", "arrivals", "failures", "quiet", "deaths")
     NOW_FIELD_NUMBER: _ClassVar[int]
     MORE_FIELD_NUMBER: _ClassVar[int]
     ARRIVALS_FIELD_NUMBER: _ClassVar[int]
     FAILURES_FIELD_NUMBER: _ClassVar[int]
     QUIET_FIELD_NUMBER: _ClassVar[int]
+    DEATHS_FIELD_NUMBER: _ClassVar[int]
     now: int
     more: bool
     arrivals: _containers.RepeatedCompositeFieldContainer[Arrival]
     failures: _containers.RepeatedCompositeFieldContainer[Failure]
     quiet: Quiet
-    def __init__(self, now: _Optional[int] = ..., more: _Optional[bool] = ..., arrivals: _Optional[_Iterable[_Union[Arrival, _Mapping]]] = ..., failures: _Optional[_Iterable[_Union[Failure, _Mapping]]] = ..., quiet: _Optional[_Union[Quiet, _Mapping]] = ...) -> None: ...
+    deaths: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, now: _Optional[int] = ..., more: _Optional[bool] = ..., arrivals: _Optional[_Iterable[_Union[Arrival, _Mapping]]] = ..., failures: _Optional[_Iterable[_Union[Failure, _Mapping]]] = ..., quiet: _Optional[_Union[Quiet, _Mapping]] = ..., deaths: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Quiet(_message.Message):
     __slots__ = ("until", "room")

@@ -28,7 +28,7 @@ from roambus.experiments.sweeps.sweep import (
     validate,
 )
 from roambus.experiments.sweeps.sweep_file import find_named
-from roambus.experiments.templates.render import find_variable
+from roambus.experiments.templates.render import UnknownVariableError, find_variable
 
 _OPTION = "--agents"
 _PARAMETER_OPTION = "--param"
@@ -54,21 +54,14 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
         chosen = tuple(choose(f"{option} agent", label, agents) for label in text.split(","))
         return dataclasses.replace(sweep, agents=chosen)
     if old := next((axis for axis in sweep.axes if axis.name == name), None):
-        if old.zipped:
-            new = narrow(old, text, option)
-        else:
-            variable = find_variable(sweep.template, name, option)
-            new = read_axis(sweep.template, name, variable, text.split(","), option)
+        texts = text.split(",")
+        new = narrow(old, text, option) if old.zipped else axis_of(sweep.template, name, *texts, where=option)
         return dataclasses.replace(sweep, axes=tuple(new if axis is old else axis for axis in sweep.axes))
-    if (named := find_named(sweep.template, name)) is not None:
-        (setting,) = narrow(named, text, option).values.values()
-    else:
-        try:
-            variable = find_variable(sweep.template, name, option)
-        except UserError as error:
-            axes = ", ".join(axis.name for axis in sweep.axes) or "none"
-            raise UserError(f"{error}; its axes are {axes}") from None
-        (setting,) = read_axis(sweep.template, name, variable, [text], option).values.values()
+    try:
+        (setting,) = axis_of(sweep.template, name, text, where=option).values.values()
+    except UnknownVariableError as error:
+        axes = ", ".join(axis.name for axis in sweep.axes) or "none"
+        raise UnknownVariableError(f"{error}; its axes are {axes}") from None
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
 
 
@@ -146,8 +139,12 @@ def sweep_of(
     return sweep
 
 
-def axis_of(template: Path, name: str, *texts: str) -> Axis:
+def axis_of(template: Path, name: str, *texts: str, where: str = "--set") -> Axis:
     """The axis of `--set`: a variable's, or of named settings; raises UserError for neither."""
     if (named := find_named(template, name)) is not None:
-        return narrow(named, ",".join(texts), "--set")
-    return read_axis(template, name, find_variable(template, name, "--set"), texts, "--set")
+        return narrow(named, ",".join(texts), where)
+    try:
+        variable = find_variable(template, name, where)
+    except UnknownVariableError as error:
+        raise UnknownVariableError(f"{error}; a parameter of an agent is set by {_PARAMETER_OPTION}") from None
+    return read_axis(template, name, variable, texts, where)

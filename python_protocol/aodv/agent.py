@@ -23,10 +23,10 @@ from roambus.python_protocol.aodv.messages import (
     RouteReply,
     RouteReplyAck,
     RouteRequest,
+    Transmission,
 )
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
-from roambus.python_protocol.aodv.transmission import Transmission
 from roambus.python_protocol.events import Crashed, Recovered, Started
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
@@ -305,6 +305,7 @@ class Aodv(Router):
 
     # Sections 6.2 and 6.11, case ii: data, which is delivered here, passed on, or refused
 
+    @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Deliver or forward data, and extend the route to its originator."""
         self.neighbours.hear(sender, now)

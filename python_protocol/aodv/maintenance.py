@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
+from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RateLimit, RouteError, Transmission, Unreachable
 from roambus.python_protocol.aodv.routing_table import Route, RoutingTable
-from roambus.python_protocol.aodv.transmission import RateLimit, Transmission
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from roambus.bridge.process import interrupts_noticed, interrupts_postponed, termination_interrupts
+from roambus.bridge.process import interrupts_postponed, termination_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -44,19 +44,6 @@ def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
     with interrupts_postponed():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_loop_can_ask_whether_it_is_interrupted(number: signal.Signals) -> None:
-    """Nothing is raised, in the block or behind it."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    with interrupts_noticed() as is_interrupted:
-        heard = [is_interrupted()]
-        signal.raise_signal(number)
-        heard.append(is_interrupted())
-    signal.signal(signal.SIGHUP, before)
-    assert heard == [False, True]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_who_ignores_the_end_of_the_terminal_goes_on() -> None:

@@ -53,12 +53,9 @@ def refused(folder: Path, content: str | bytes, message: str) -> None:
 def test_a_bonnmotion_trace_is_read_to_the_digit(folder: Path, nodes: Sequence[Way]) -> None:
     """Way-points in, the same way-points out; also from the gzipped file that BonnMotion writes."""
     text = as_bonnmotion(nodes)
-    params = (folder / FILE).with_suffix(".params")
-    params.write_text("J=2D\n")  # some lines could be of three coordinates, too
     found = read(folder, text, extent=LASTING)
     assert [list(found[node]) for node in range(len(nodes))] == [list(way) for way in nodes]
     assert read(folder, gzip.compress(text.encode(), 1), f"{FILE}.gz", LASTING) == found
-    params.unlink()
 
 
 @given(nodes=st.lists(ways(), min_size=1, max_size=4))
@@ -200,20 +197,10 @@ def test_what_bonnmotion_says_of_its_trace_is_checked(tmp_path: Path, params: st
         read(tmp_path, gzip.compress(trace.encode()), f"{FILE}.gz")
 
 
-def test_three_coordinates_are_not_read_as_two(folder: Path) -> None:
-    """A line of t x y z that could be one of t x y is refused, unless the trace's `.params` says what it is."""
-    line = "0 1 2 3 4 5 6 7 8 9 9.5 9.6\n"
-    refused(folder, line, "each line could be t x y z")
-    (folder / FILE).with_suffix(".params").write_text("J=2D\n")
-    assert [point.time_s for point in read(folder, line)[0]] == [0, 3, 6, 9]
-    (folder / FILE).with_suffix(".params").write_text("J=3D\n")
-    refused(folder, line, "J: 3D is not 2D")
-    (folder / FILE).with_suffix(".params").unlink()
-
-
-def test_a_line_that_only_three_coordinates_explain_says_so(folder: Path) -> None:
-    """Eight numbers are no way-points of two coordinates."""
-    refused(folder, "0 1 2 0 9 3 4 0\n", "with three coordinates it could be read")
+def test_a_trace_of_three_coordinates_is_not_read_as_one_of_two(folder: Path) -> None:
+    """Its numbers are no way-points in ascending order."""
+    refused(folder, "0 1 2 0 9 3 4 0\n", "8 numbers are not way-points of time, x and y")
+    refused(folder, "0 1 2 0 5 3 4 0 9 1 2 0\n", "at 0 s it would be at")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class Greeter(Agent):
     def publish(self, event: Publish, now: SimTime) -> None:
         """Delivers, and writes a row."""
         self.deliver(event.notification, hops=2)
-        self.note("met", peer=3, size=4)
+        self.note("met", peer=3, bytes=4)
 
     @on_timer("often")
     def often(self, key: str, now: SimTime) -> None:
@@ -223,4 +223,4 @@ def test_the_page_lists_every_name_that_an_agent_has() -> None:
     handlers = section(page("agents"), "Handlers")
     listed = {name for row in rows(handlers, "Names") for name in quoted(row["Names"])}
     made = vars(Agent(1, Role.BROKER, Parameters(), Random(0)))
-    assert listed == {name for name in (*dir(Agent), *made, "parameters") if name[0] != "_"}
+    assert listed == {name for name in (*dir(Agent), *Agent.__annotations__, *made) if name[0] != "_"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,28 @@ def loaded_by(program: str) -> set[str]:
     told = f"{program}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
+
+
+RUN = """
+import sys
+from roambus.command_line import main
+sys.argv = "roambus -q run thesis --agent aodv --set time_limit=2 --set publish_until=1".split()
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "most"), [("import roambus.python_protocol.aodv", 23), (RUN, 90)])
+def test_an_agent_and_a_run_load_few_modules(program: str, most: int, tmp_path: Path) -> None:
+    """Of roambus' own, packages not counted: a run on the radio needs no metrics, figures or exports."""
+    told = f"{program}\nprint(*(name for name, one in sys.modules.items() if not hasattr(one, '__path__')))"
+    command = [sys.executable, "-c", f"import sys\n{told}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    own = {name for name in done.stdout.split() if name.startswith("roambus.")}
+    assert 15 < len(own) <= most
 
 
 def test_every_public_name_is_there() -> None:

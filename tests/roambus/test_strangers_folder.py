@@ -32,7 +32,7 @@ class Mine(Agent):
 
     @on_timer(NAME)
     def write(self, key, now):
-        self.note(NAME, size=BYTES)
+        self.note(NAME, bytes=BYTES)
         self.set_timer(NAME, EVERY_S * SECOND)
 '''
 

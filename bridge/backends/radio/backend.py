@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backend import (
     DEATHS,
+    NO_ENERGY,
     Delivery,
     Failure,
     Hello,
@@ -56,7 +57,7 @@ REASONS = {
     state.FRAME_TOO_LONG: "frame longer than Radio.maxPhyFrameSize",
     state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     state.NOT_BOOTED: "node has not booted",
-    state.NO_ENERGY: "node has no energy left",
+    state.NO_ENERGY: NO_ENERGY,
     state.NO_ACKNOWLEDGEMENT: NO_ACKNOWLEDGEMENT,
     state.CHANNEL_ACCESS_FAILURE: CHANNEL_ACCESS_FAILURE,
 }

@@ -16,7 +16,6 @@ from roambus.python_protocol.parts.election.heartbeat import (
     ElectionParameters,
     Heartbeat,
     Leadership,
-    settling_rounds,
 )
 
 __all__ = [
@@ -26,5 +25,4 @@ __all__ = [
     "ElectionTimer",
     "Heartbeat",
     "Leadership",
-    "settling_rounds",
 ]

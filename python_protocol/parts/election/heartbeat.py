@@ -1,12 +1,11 @@
 """The heartbeat of the election: the message, the parameters, time-outs, and the time to settle.
 
 The smaller, older leadership wins. The time-out adapts within bounds to the gaps between rounds, and is random, so that
-not all brokers lead at once. Tests of whole networks use the bound `settling_rounds`.
+not all brokers lead at once.
 """
 
 from __future__ import annotations
 
-from math import ceil
 from random import Random
 from typing import Annotated, NamedTuple
 
@@ -141,21 +140,3 @@ class GapEstimate:
         """Draw the time-out to set now."""
         bound = max(self._gap.bound(), self._parameters.leader_time_out_min)
         return round(min(bound, self._parameters.leader_time_out_max) * (1 + _SPREAD * random.random()))
-
-
-def longest_time_out(parameters: ElectionParameters) -> float:
-    """The longest time-out, in ns."""
-    return (1 + _SPREAD) * parameters.leader_time_out_max
-
-
-def settling_rounds(parameters: ElectionParameters, depth: int) -> int:
-    """Return the rounds after the last change until each partition has one leader and a tree that stays.
-
-    `depth` is the greatest number of hops between a broker and another node of its partition. The bound adds two
-    floods, the shortest and the longest time-out for a leader, a round and a flood for the announcement, and the rounds
-    in which parents settle, hop by hop.
-    """
-    flood = depth * (parameters.parent_window + 2 * parameters.relay_jitter)
-    leaders = 3 * flood + parameters.leader_time_out_min + longest_time_out(parameters)
-    parents = parameters.allowed_heartbeat_loss + 1 + depth + 1
-    return ceil(leaders / parameters.heartbeat_interval) + 1 + parents

@@ -31,13 +31,23 @@ def temporary(folder: Path) -> Path:
     return found
 
 
+LAUNCH = """\
+import sys
+from roambus.bridge.live import local, node
+node.LOST_S = local.LOST_S = float(sys.argv.pop(1))
+from roambus.command_line import main
+main()
+"""
+"""A command whose nodes wait for their conductor as long as its first argument says, in seconds."""
+
+
 class Command:
     """A command in a session of its own, as in a terminal."""
 
-    def __init__(self, folder: Path, *words: str, prefix: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, *words: str, prefix: Sequence[str] = (), lost_s: float = 0) -> None:
         command = words if words[0] == "node" else ("live", *words)
         self.process = subprocess.Popen(
-            [*prefix, sys.executable, "-m", "roambus", *command],
+            [*prefix, sys.executable, *(("-c", LAUNCH, str(lost_s)) if lost_s else ("-m", "roambus")), *command],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary(folder))},
             stdout=subprocess.PIPE,
@@ -72,8 +82,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts commands in a folder of the test's own; none of their processes is there when it ends."""
     started: list[Command] = []
 
-    def begin(*words: str, prefix: Sequence[str] = ()) -> Command:
-        started.append(Command(tmp_path, *words, prefix=prefix))
+    def begin(*words: str, prefix: Sequence[str] = (), lost_s: float = 0) -> Command:
+        started.append(Command(tmp_path, *words, prefix=prefix, lost_s=lost_s))
         return started[-1]
 
     yield begin
@@ -214,12 +224,16 @@ def test_what_was_accepted_is_delivered_or_told(start: Start, tmp_path: Path) ->
     assert f"note: {missed} notifications that were published did not reach a subscriber" in told
 
 
-def test_nodes_end_when_their_conductor_is_killed(start: Start, tmp_path: Path) -> None:
-    """They notice, leave the air, and each keeps its trace; no process is left."""
-    command = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=60")
+@pytest.mark.parametrize(("time_limit", "alive_s"), [(60, 0.0), (4, 2.0)])
+def test_nodes_end_when_their_conductor_is_killed(
+    start: Start, tmp_path: Path, time_limit: int, alive_s: float
+) -> None:
+    """On the air and in the last seconds, too: each keeps its trace, and no process is left."""
+    command = start("thesis", "--agent", "flooding", *SMALL, "--set", f"time_limit={time_limit}", lost_s=3)
     until(lambda: is_on_air(tmp_path))
+    time.sleep(alive_s)
     command.process.kill()
-    until(lambda: not command.processes(), within_s=90)
+    until(lambda: not command.processes(), within_s=30)
     kept = sorted(tmp_path.glob("results/run/traces/**/nodes/*.trace.parquet"))
     assert len(kept) == 6
     assert all(read_trace(file).num_rows for file in kept)

@@ -8,9 +8,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -72,6 +75,9 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     [
         ('"127.0.0.1:1"', '"localhost"', "'localhost' is not an address"),
         ('"127.0.0.1:1"', '"0.0.0.0"', "'0.0.0.0' is not an address"),
+        ('"127.0.0.1:1"', '"224.0.0.1"', "224.0.0.1 is an address of many machines"),
+        ('"127.0.0.1:1"', '"255.255.255.255"', "255.255.255.255 is an address of many machines"),
+        ('"127.0.0.1:1"', '"127.255.255.255"', "127.255.255.255 is an address of many machines"),
         ('"127.0.0.1:1"', "7", "7 is not an address"),
         ('"127.0.0.1:1"', '"127.0.0.1:2"', "same address and port"),
         ("nodes =", "nods =", "nods: no such key"),
@@ -204,6 +210,77 @@ def test_another_file_of_machines_does_not_let_in(start: Start, listed: Path, tm
     code, told = start("field", "--nodes", str(other), "--set", "nodes=1").end()
     assert code == 3
     assert "refuses the connection: its file of machines has other keys" in told
+
+
+SLOW = """\
+import os, sys, time
+from roambus import Agent, Publish, on
+
+if "node" in sys.argv:
+    open(f"loading-{os.getpid()}", "w").close()
+    time.sleep(30)
+
+
+class Slow(Agent):
+    @on(Publish)
+    def publish(self, event, now):
+        pass
+"""
+
+
+def test_a_node_that_is_killed_while_it_prepares_ends_the_run_at_once(
+    start: Start, listed: Path, tmp_path: Path
+) -> None:
+    """The error names it; nobody waits for the others, which still load the agent."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    nodes = [start("node", "--id", str(number), str(listed)) for number in range(3)]
+    until(lambda: all(listens(listed, number) for number in range(3)))
+    conducted = start("field", "--nodes", str(listed), "--agent", "slow.py", *TEN_SECONDS)
+    until((tmp_path / f"loading-{nodes[1].process.pid}").exists)
+    nodes[1].process.kill()
+    code, told = conducted.end(within_s=15)
+    assert code == 3
+    assert f"node 1 ({read_machines(listed).endpoint(1)}) is gone: its process ended before" in told
+
+
+@pytest.mark.slow
+def test_stalls_of_nodes_and_of_their_conductor_lose_no_run(start: Start, listed: Path, tmp_path: Path) -> None:
+    """Of 20 at random moments each of a node that lasts is a crash and a recovery; the conductor's are nobody's."""
+    random, long = Random(19), ["--set", "nodes=3", "--set", "time_limit=290"]
+    nodes = [start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed)) for number in range(3)]
+    until(lambda: all(listens(listed, number) for number in range(3)))
+    conducted = start("field", "--nodes", str(listed), *long)
+    until(lambda: any(file.stat().st_size for file in tmp_path.glob("kept-1/*.rows")))
+    lasting = 0
+    for _ in range(20):
+        stalled, seconds = random.choice([*nodes, conducted]), random.uniform(1, 20)
+        time.sleep(random.uniform(0.5, 3))
+        stalled.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        stalled.process.send_signal(signal.SIGCONT)
+        lasting += stalled is not conducted and seconds > 3
+    code, told = conducted.end(300)
+    assert code == 0, told
+    kinds = Counter(row["event"] for row in rows(tmp_path))
+    assert kinds["crash"] == kinds["recover"] >= lasting
+
+
+@pytest.mark.slow
+def test_strangers_who_hold_connections_stop_no_run(start: Start, listed: Path, tmp_path: Path) -> None:
+    """2,000 of them, without keys, at the node and before the run: it is conducted as if they were not there."""
+    for number in range(3):
+        start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed))
+    until(lambda: all(listens(listed, number) for number in range(3)))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    with ExitStack() as stack:
+        for _ in range(2000):
+            stranger = stack.enter_context(socket.socket())
+            stranger.setblocking(False)
+            stranger.connect_ex(read_machines(listed).nodes[0][:2])
+        code, told = start("field", "--nodes", str(listed), *TEN_SECONDS).end(90)
+    assert code == 0, told
+    assert Counter(row["event"] for row in rows(tmp_path))["crash"] == 0
 
 
 @pytest.mark.slow

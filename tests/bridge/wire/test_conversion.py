@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backend import Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.backend import NO_ENERGY, Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.errors import ProtocolError
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire import wire_pb2 as pb
@@ -83,6 +83,19 @@ def test_a_step_is_read_as_it_was_written(
     step = Step(now, deliveries, failed, more and bool(deliveries or failed))
     message = wire.parse(wire.write_step(step).SerializeToString(), "step")
     assert reader().read(message.step, None) == ([step] if deliveries or failed else [])
+
+
+def test_a_death_is_read_once_as_it_was_written() -> None:
+    """With events or alone; whoever is refused for lack of energy is dead, too."""
+    one = reader()
+    (alone,) = one.read(wire.write_step(Step(5, deaths=[3])).step, None)
+    assert alone == Step(5, [], [], deaths=(3,))
+    empty = Failure(1, BROADCAST, Word("x"), NO_ENERGY)
+    (failed,) = one.read(wire.write_step(Step(6, failures=[empty], deaths=[3, 2])).step, None)
+    assert failed.deaths == (2, 1)
+    (again,) = one.read(wire.write_step(Step(7, failures=[empty])).step, None)
+    assert (again.failures, again.deaths) == ([empty], ())
+    refused("node 5 has died, and the nodes are 0 to 4", pb.Step(now=5, deaths=[5]))
 
 
 @given(broadcasts)

@@ -132,6 +132,7 @@ def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> No
     ("settings", "message"),
     [
         ({"sped": "2"}, "--set: unknown variable .* 'sped': did you mean 'speed'.*; its axes are config, speed"),
+        ({"room": "2"}, "--set: unknown variable .*; a parameter of an agent is set by --param; its axes"),
         ({"config": "C3"}, "--set config: unknown value 'C3': there is C2, C4"),
         ({"agent": "mtf"}, "--set agent: unknown value 'mtf': did you mean 'mft'"),
         ({"side": "3"}, "'side' is set in set and in axes.config"),

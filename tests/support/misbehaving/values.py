@@ -74,7 +74,7 @@ VALUES = (
     ticking("a note with a number as text", 'self.note("x", detail=5)  # here', "detail = 5 is of type int"),
     ticking("a note with a text as number", 'self.note("x", hops="2")  # here', "hops = '2' is of type str"),
     ticking("a note of a surrogate", 'self.note("x", detail="\\ud800")  # here', "not to be written in UTF-8"),
-    ticking("a note of a huge number", 'self.note("x", size=2**40)  # here', "does not fit in the four bytes"),
+    ticking("a note of a huge number", 'self.note("x", bytes=2**40)  # here', "does not fit in the four bytes"),
     handling("handle returns nothing", "return None", "handle has returned None: return the actions.*:7 in handle"),
     handling("handle returns a text", 'return "send"', "handle has returned 'send'"),
     handling("handle returns one action", 'return SetTimer("x", 1)', "handle has returned SetTimer"),

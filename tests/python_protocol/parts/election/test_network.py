@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange
-from roambus.python_protocol.parts.election import ElectionParameters, Leadership, settling_rounds
+from roambus.python_protocol.parts.election import ElectionParameters, Leadership
 from roambus.python_protocol.settings import parse_parameters
 from roambus.python_protocol.vocabulary import CRASH, MIGRATE, MILLISECOND, SECOND, NodeId, SimTime
 from tests.python_protocol.parts.election.network import FOLLOW, HEARTBEAT, Network, assert_settled, places, unrest
 from tests.support.graphs import connected_graphs, edges
 from tests.support.runs import Edges, of
+from tests.support.settling import settling_rounds
 
 QUIET = 30 * SECOND
 """How long a network that has settled is watched: thirty rounds."""

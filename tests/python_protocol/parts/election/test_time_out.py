@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.parts.election import Election, ElectionParameters, Leadership, settling_rounds
+from roambus.python_protocol.parts.election import Election, ElectionParameters, Leadership
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
 from tests.python_protocol.parts.election.one_node import (
     ME,
@@ -23,6 +23,7 @@ from tests.python_protocol.parts.election.one_node import (
     pause,
     start,
 )
+from tests.support.settling import settling_rounds
 
 SLOW = ElectionParameters(
     heartbeat_interval=2 * SECOND,
