@@ -57,8 +57,8 @@ WITHOUT_COUNTERPART = (
 FIXED = ("max_packet_bytes", "ack_wait_symbols")
 """Those of IEEE 802.15.4: ns-3 computes them."""
 
-HEADER_BYTES = 13
-"""The header and FCS of ns-3's 802.15.4, which writes the PAN twice."""
+HEADER_BYTES = 11
+"""The header and FCS of ns-3's 802.15.4."""
 
 _BATTERY = "initial_energy_j"
 

@@ -104,9 +104,8 @@ public:
 private:
     static constexpr std::uint16_t kPan = 1;
     static constexpr std::uint32_t kChannel = 11;
-    // Of the 127 bytes of a frame the MAC's header takes 9 (short addresses, one PAN) and the checksum 2, and ns-3 writes
-    // the PAN twice.
-    static constexpr std::uint32_t kMostBytes = 127 - 11 - 2;
+    // Of the 127 bytes of a frame the MAC's header takes 9 (short addresses, one PAN) and the checksum 2.
+    static constexpr std::uint32_t kMostBytes = 127 - 9 - 2;
     static constexpr std::uint32_t kAcknowledgementBytes = 5;
     static constexpr double kAboveSensitivityDb = 10;  // ns-3's threshold of a busy channel
     static constexpr SimTime kLongestTry = 100'000'000;  // from one try of a frame to the next, at the most

@@ -37,13 +37,14 @@ STEP_DB: NDArray[np.float64] = np.array([3.0, 3.0, 2.5, 2.0, 1.5, 1.5, 1.0, 1.0,
 """`STEP_DB[k]`: dB that a signal k dB (rounded up) weaker adds to the stronger."""
 MOST_STEPS = len(STEP_DB) - 1
 
+PSK = MODULATIONS.index("PSK")
 LOWEST_DB, HIGHEST_DB, STEPS_PER_DB = -40.0, 15.5, 64
 
 
-def bit_error_rate(snr_db: NDArray[np.float64], modulation: int = 0) -> NDArray[np.float64]:
+def bit_error_rate(snr_db: NDArray[np.float64], modulation: int = PSK) -> NDArray[np.float64]:
     """Return the BER of PSK at an SNR corrected by noise bandwidth / data rate, or of 802.15.4 (its annex E.4.1.8)."""
     snr = 10 ** (snr_db / 10)
-    if MODULATIONS[modulation] == "PSK":
+    if modulation == PSK:
         rate: NDArray[np.float64] = 0.5 * erfc(np.sqrt(snr))
     else:
         terms = [(-1) ** k * math.comb(16, k) * np.exp(20 * snr * (1 / k - 1)) for k in range(2, 17)]
@@ -70,6 +71,9 @@ def signal_starts(s: State, receiver: int, sender: int, power: float, now: int) 
     if node.radio == LISTENING:
         _disturb_others(s, receiver, power, now)
         _begin_reception(s, node, signal)
+        if s.run[0].radio.modulation != PSK and signal.fate == RECEIVABLE and _is_synchronised(s, receiver):
+            signal.fate = LOST
+            node.fail_interf += 1
         if s.run[0].is_measured and is_lost(s, sender, receiver):
             signal.fate = CORRUPTED
         _record_power(s, receiver, add_dbm(node.total, power), now)
@@ -203,6 +207,15 @@ def _begin_reception(s: State, node: Any, signal: Any) -> None:
     weak = int(signal.power < s.run[0].radio.sensitivity_dbm)
     signal.fate = LOST * weak  # RECEIVABLE is 0; a branch would be mispredicted for every other signal
     node.fail_sens += weak
+
+
+@compiled
+def _is_synchronised(s: State, receiver: int) -> bool:
+    """Whether the receiver is at a frame already: what PSK leaves to bit errors, O-QPSK would survive."""
+    is_busy = False
+    for k in range(s.nodes[receiver].heard):
+        is_busy = is_busy or s.signals[receiver, k].fate != LOST
+    return is_busy
 
 
 @compiled

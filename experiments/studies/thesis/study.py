@@ -22,6 +22,7 @@ from roambus.experiments.studies.thesis.claims import (
     THESIS_CONFIG,
     THESIS_SPEED,
 )
+from roambus.experiments.studies.thesis.metrics import ACKNOWLEDGING
 from roambus.spark.metrics import catalogue
 
 _ROLES = {
@@ -92,6 +93,7 @@ ACKNOWLEDGED = Study(
             "thesis-acknowledged",
             thesis_plans,
             (*THESIS_CLAIMS, *FURTHER_CLAIMS),
+            extra=ACKNOWLEDGING,
             quick=_QUICK,
             quick_seeds=3,
         ),

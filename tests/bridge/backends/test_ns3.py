@@ -91,7 +91,7 @@ def test_a_frame_that_is_too_long_is_refused_with_the_limit(tmp_path: Path) -> N
         transmissions = []
         failures += step.failures
     backend.close()
-    assert [one.reason for one in failures] == ["too long for a frame of 802.15.4: a message has at most 114 bytes"]
+    assert [one.reason for one in failures] == ["too long for a frame of 802.15.4: a message has at most 116 bytes"]
 
 
 @pytest.mark.ns3

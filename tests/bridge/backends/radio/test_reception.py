@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.reference_scenarios import FLAT, Conditions, pair
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.scenario.radio import MODULATIONS
 from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND
 from tests.bridge.backends.radio.runs import AIRTIME, START, at_places, run, send
 
@@ -39,6 +40,15 @@ def test_hidden_terminals_collide() -> None:
     told, totals = run(at_places(0, 7, 14), [send(0, "left"), send(2, "right", START + 300 * MICROSECOND)])
     assert told == []
     assert totals.counts["fail_interf"] == [0, 2, 0]
+
+
+def test_oqpsk_receives_the_first_of_two_equal_frames() -> None:
+    """Its bits survive an interferer as strong as itself; the radio is at one frame at a time."""
+    scenario = at_places(0, 7, 14)
+    scenario = replace(scenario, radio=replace(scenario.radio, modulation=MODULATIONS.index("OQPSK")))
+    told, totals = run(scenario, [send(0, "left"), send(2, "right", START + 300 * MICROSECOND)])
+    assert [line.partition(": ")[2] for line in told] == ["1 gets left from 0"]
+    assert totals.counts["fail_interf"] == [0, 1, 0]
 
 
 def test_a_much_stronger_signal_is_captured() -> None:
