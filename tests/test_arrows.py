@@ -56,7 +56,7 @@ def f():
 """
     known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.shipped", "roambus.spark.metrics"}
     assert set(imported(ast.parse(source), known)) == known - {"roambus.experiments"}
-    names = ("roambus.spark.metrics", "roambus", "roambus.commands.run", "roambus.experiments.viewer.command")
+    names = ("roambus.spark.metrics", "roambus", "roambus.commands.run", "roambus.experiments.figures.style")
     assert [height(name) for name in names] == [2, 4, 4, 3]
 
 

@@ -87,7 +87,7 @@ class Host:
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        around = (*wrappers, Receivers(scenario).wrap) if agent_class.needs_position else wrappers
+        around = (Receivers(scenario).wrap, *wrappers) if agent_class.needs_position else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))

@@ -42,7 +42,7 @@ class Receivers:
         fix = self._receivers[agent.node].fix
 
         def handle_located(event: Event, now: SimTime) -> Iterable[Action]:
-            agent.position, agent.velocity = fix(now)
+            agent.position, agent.velocity = fix(getattr(now, "at", now))  # of an exploration's moment
             return handle(event, now)
 
         return handle_located

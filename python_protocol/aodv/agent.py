@@ -305,6 +305,7 @@ class Aodv(Router):
 
     # Sections 6.2 and 6.11, case ii: data, which is delivered here, passed on, or refused
 
+    @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Deliver or forward data, and extend the route to its originator."""
         self.neighbours.hear(sender, now)

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -18,7 +17,7 @@ from roambus.python_protocol.aodv.messages import RateLimit, RouteRequest, Trans
 from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.parts.link import following
-from roambus.python_protocol.parts.unicast import DataPacket
+from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 
@@ -56,7 +55,7 @@ class Discovery(Process):
         super().__init__(of=frames)
         self._node, self._parameters = node, parameters
         self._table, self._frames, self._errors = table, frames, errors
-        self.queue = RequestQueue(parameters.request_queue_limit, parameters.request_queue_timeout)
+        self.queue = PacketQueue(parameters.request_queue_limit, parameters.request_queue_timeout)
         self.searches: dict[NodeId, Search] = {}
         self.rreq_id = 0
         self.silent_until: SimTime = 0
@@ -234,43 +233,7 @@ def _ring(parameters: AodvParameters, ttl: int) -> int:
     return ttl if ttl <= parameters.ttl_threshold else parameters.net_diameter
 
 
-# What waits, and what was heard
-
-
-class RequestQueue:
-    """Packets that wait for a route, first in, first out (section 6.3), each at most `timeout` ns.
-
-    Limit and time-out are those of ns-2 and ns-3; a full queue drops the oldest.
-    """
-
-    def __init__(self, limit: int, timeout: SimTime) -> None:
-        self._limit = limit
-        self._timeout = timeout
-        self._waiting: deque[tuple[SimTime, DataPacket]] = deque()
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def add(self, packet: DataPacket, now: SimTime) -> DataPacket | None:
-        """Queue `packet`; return the oldest one if it had to make room."""
-        dropped = self._waiting.popleft()[1] if len(self._waiting) >= self._limit else None
-        self._waiting.append((now + self._timeout, packet))
-        return dropped
-
-    def take(self, destination: NodeId) -> list[DataPacket]:
-        """Take out the packets for `destination`, oldest first."""
-        taken = [packet for _, packet in self._waiting if packet.destination == destination]
-        self._waiting = deque(entry for entry in self._waiting if entry[1].destination != destination)
-        return taken
-
-    def sweep(self, now: SimTime) -> list[DataPacket]:
-        """Take out packets that waited too long."""
-        over = list(takewhile(lambda entry: entry[0] <= now, self._waiting))
-        return [self._waiting.popleft()[1] for _ in over]
-
-    def destinations(self) -> list[NodeId]:
-        """The waiting packets' destinations, in order of first packets."""
-        return list(dict.fromkeys(packet.destination for _, packet in self._waiting))
+# What was heard
 
 
 RequestId = tuple[NodeId, int]

@@ -7,8 +7,10 @@ acknowledgement: the MAC hands up no frames for others. Reactions to one broadca
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from random import Random
 from typing import Any, TypeVar
 
@@ -116,11 +118,11 @@ class Frames(Process):
         else:
             self.perform(self._link.send(neighbour, message, now))
 
-    def unicast_later(self, neighbour: NodeId, message: Message) -> None:
-        """Unicast after a jitter, because others may answer the same frame."""
+    def unicast_later(self, neighbour: NodeId, message: Message, delay: SimTime | None = None) -> None:
+        """Unicast after a delay, or a jitter, because others may answer the same frame."""
         self._number += 1
         self._postponed[self._number] = neighbour, message
-        self.set_timer(UnicastTimer(self._number), self._jitter.delay())
+        self.set_timer(UnicastTimer(self._number), self._jitter.delay() if delay is None else delay)
 
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
         """Send a postponed message."""
@@ -164,6 +166,43 @@ class Frames(Process):
             peer=packet.destination,
             detail=reason,
         )
+
+
+class PacketQueue:
+    """Packets that wait for a route, first in, first out, each at most `timeout` ns; a full queue drops the oldest."""
+
+    def __init__(self, limit: int, timeout: SimTime) -> None:
+        self._limit = limit
+        self._timeout = timeout
+        self._waiting: deque[tuple[SimTime, DataPacket]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, packet: DataPacket, now: SimTime) -> DataPacket | None:
+        """Queue `packet`; return the oldest one if it had to make room."""
+        dropped = self._waiting.popleft()[1] if len(self._waiting) >= self._limit else None
+        self._waiting.append((now + self._timeout, packet))
+        return dropped
+
+    def take(self, destination: NodeId) -> list[DataPacket]:
+        """Take out the packets for `destination`, oldest first."""
+        taken = [packet for _, packet in self._waiting if packet.destination == destination]
+        self._waiting = deque(entry for entry in self._waiting if entry[1].destination != destination)
+        return taken
+
+    def sweep(self, now: SimTime) -> list[DataPacket]:
+        """Take out packets that waited too long."""
+        over = list(takewhile(lambda entry: entry[0] <= now, self._waiting))
+        return [self._waiting.popleft()[1] for _ in over]
+
+    def destinations(self) -> list[NodeId]:
+        """The waiting packets' destinations, in order of first packets."""
+        return list(dict.fromkeys(packet.destination for _, packet in self._waiting))
+
+    def count(self, destination: NodeId) -> int:
+        """The number of packets for one destination."""
+        return sum(packet.destination == destination for _, packet in self._waiting)
 
 
 # The agent
@@ -239,9 +278,8 @@ class Router(Agent):
 
     # Packets
 
-    @on(DataPacket)
     def receive_packet(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
-        """Deliver a packet, forward it, or drop it."""
+        """Deliver a packet, forward it, or drop it; a protocol makes it the handler of its packets."""
         # The TTL is counted down as it arrives, as IP does; a packet for this node is delivered with any TTL.
         packet = one_hop_on(packet)
         if packet.destination == self.node:
