@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from roambus.bridge.code import DRIVERS, named
 from roambus.bridge.limits import LINKS
 from roambus.bridge.scenario.plans import share
 from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_positive
@@ -37,8 +38,8 @@ class Head:
     slot: SimTime = SECOND
     """The time for a command's messages."""
     times: bool = False
-    by_hand: bool = False
-    """Whether commands decide arrivals and timers."""
+    driver: str = ""
+    """The name of the driver whose commands decide arrivals and timers."""
     hidden: dict[str, int] = field(default_factory=dict)
     """Message types and notes that are not shown, with their line numbers."""
     range_m: float = 30.0
@@ -131,10 +132,10 @@ class _HeadReader:
                 raise ValueError("'times' stands alone")
             case "times":
                 self.head.times = True
-            case "by" if rest != "hand":
-                raise ValueError(f"'by {rest}' is not a setting; write 'by hand'")
+            case "by" if rest not in (drivers := named(DRIVERS)):
+                raise ValueError(unknown("driver", rest, drivers))
             case "by":
-                self.head.by_hand = True
+                self.head.driver = rest
             case "hide":
                 self.head.hidden |= dict.fromkeys(rest.split(), number)
 

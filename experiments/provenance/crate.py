@@ -31,7 +31,8 @@ from roambus.experiments.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.experiments.verification import CODE_FOLDER, METADATA_FILE, Verifier
+from roambus.experiments.provenance.unpacked import CODE_FOLDER, METADATA_FILE
+from roambus.experiments.verification import Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from packaging.requirements import Requirement
 
 from roambus.bridge.runs.log import Maker
-from roambus.experiments.verification import METADATA_FILE
+from roambus.experiments.provenance.unpacked import METADATA_FILE
 
 DISTRIBUTION = "roambus"
 
