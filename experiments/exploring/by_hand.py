@@ -296,8 +296,9 @@ class HandWork:
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Let the agent also handle `HandsOn` and `Ring`, and draw by the script."""
         hands = Hands(handle, self._chances[agent.node])
-        own = (order for order in self._timeline.orders if isinstance(order[1], Draw) and order[1].node == agent.node)
-        hands.draws.extend((at, draw.picks) for at, draw in own)
+        for at, order in self._timeline.orders:
+            if isinstance(order, Draw) and order.node == agent.node:
+                hands.draws.append((at, order.picks))
         self.hands.append(hands)
 
         def handle_by_hand(event: Event | Handling, now: SimTime) -> Iterable[Action]:
