@@ -67,7 +67,6 @@ class Verifier:
             return str(error)
 
     def _plan(self, run: Path, results: Path, announced: set[str]) -> RunPlan:
-        """The run as it was planned, in `results`; raises UserError, OSError."""
         scenario = read_scenario(run / INI_FILE, Anything())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")

@@ -80,8 +80,6 @@ KEYWORDS = (
 
 
 class _HeadReader:
-    """Reads a head line by line."""
-
     def __init__(self) -> None:
         self.head = Head()
         self.drawing = Drawing()
@@ -123,7 +121,6 @@ class _HeadReader:
                 raise ValueError(f"only below {', '.join(BLOCKS[:-1])} or {BLOCKS[-1]} lines are indented")
 
     def _read_run(self, number: int, keyword: str, rest: str) -> None:
-        """Agent, mode and display."""
         match keyword:
             case "agent":
                 self.head.agent_line = number
@@ -140,7 +137,6 @@ class _HeadReader:
                 self.head.hidden |= dict.fromkeys(rest.split(), number)
 
     def _read_number(self, number: int, keyword: str, rest: str) -> None:
-        """Seed, times, and field measures."""
         match keyword:
             case "seed" if not rest.isdecimal():
                 raise ValueError(f"{rest!r} is not a seed such as 7")
@@ -177,7 +173,6 @@ class _HeadReader:
             self.head.parameters[key] = value
 
     def _read_names(self, _: int, keyword: str, rest: str) -> None:
-        """Listed nodes and links, and names of filters and events."""
         match keyword:
             case "clients" | "links":
                 for word in rest.split():
@@ -193,7 +188,6 @@ class _HeadReader:
                 self.head.vocabulary.events.define(*_definition(rest, "event e1: topic = 1, price = 3"))
 
     def _read_complete(self, rest: str) -> None:
-        """Links between all pairs of named nodes."""
         nodes = [name for word in rest.split() for name in expand_names(word)]
         if len(nodes) < 2:
             raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")

@@ -184,7 +184,6 @@ class Timeline:
         )
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
-        """Apply a command; return the time for its effects."""
         if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
             raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
         if text := refusal(command, self.parents, {one.node: one.kind for one in self._faults}, self.network):

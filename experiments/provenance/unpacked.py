@@ -66,7 +66,6 @@ class Crate:
                 yield path, entity
 
     def _entities(self) -> list[dict[str, Any]]:
-        """The crate's entities; raises UserError for invalid metadata."""
         file = self._folder / METADATA_FILE
         try:
             if file.stat().st_size > MOST_BYTES:

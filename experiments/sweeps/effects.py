@@ -72,7 +72,6 @@ def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: B
 
 
 def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
-    """The ini keys that a variable changes; all if no ini exists without it."""
     entries = _entries(render(point))
     try:
         others = _entries(render(_without(point, name)))

@@ -229,7 +229,6 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
 
 
 def _draw_curves(results: Path, kind: str, selection: Selection, look: Look, out: Path | None) -> list[Path]:
-    """Draw delays or deliveries, from the traces."""
     from roambus.experiments.comparing.observations import draw_curves
 
     if selection.against is not None:
@@ -241,7 +240,6 @@ def _draw_curves(results: Path, kind: str, selection: Selection, look: Look, out
 def _draw_comparison(
     results: Path, selection: Selection, look: Look, own: Own, out: Path | None
 ) -> tuple[list[Path], Sequence[str]]:
-    """Draw what `compare` tests; return the files, and a line for each damaged run."""
     from roambus.experiments.comparing.comparison import draw_compared
 
     loaded, asked = selection.load(results, own)

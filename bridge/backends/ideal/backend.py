@@ -140,7 +140,6 @@ class IdealBackend:
         return step
 
     def _happen(self) -> None:
-        """Apply everything planned for this instant."""
         while self._changes and self._changes[0].at == self._now:
             self._change(self._changes.popleft())
             self._lose_what_is_cut_off()
@@ -220,7 +219,6 @@ class IdealBackend:
         return share > 0 and self._chance.random() < share
 
     def _set_out(self, frame: Frame) -> None:
-        """Schedule the frame's arrival after its link's delay."""
         link = frozenset((frame.delivery.sender, frame.delivery.receiver))
         self._order += 1
         heappush(self._pending, (self._now + self._delays.get(link, self._delay), self._order, frame))
