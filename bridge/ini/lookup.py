@@ -156,6 +156,8 @@ class Lookup:
         self._beyond = beyond or OnlyOurs()
         self._found: dict[str, Any] = {}
         self._values: dict[tuple[str, str], Any] = {}
+        self._replaced: dict[str, UserError] = {}
+        """The mistakes in texts that the simulator refuses, by path."""
 
     def value(self, key: Setting, node: NodeId | None = None) -> Any:
         """The value of a key, of `node`, or the one that all nodes share, which is checked."""
@@ -233,6 +235,7 @@ class Lookup:
         unknown = [
             entry for entry in checked if not (self._beyond_path(entry) or any(map(entry.pattern.matches, paths)))
         ]
+        yield from (partial(_raise, error) for error in self._replaced.values())
         yield from (partial(self._check_beyond, entry) for entry in checked)
         for _, group in groupby(sorted(unknown, key=_module), key=_module):
             yield partial(self._refuse_unknown, list(group), paths)
@@ -302,10 +305,27 @@ class Lookup:
     @cached_property
     def _declared(self) -> Mapping[str, BeyondKey] | None:
         len(self.nodes)  # first of all, for there may be no more than a limit
-        try:
-            return self._beyond.declared(lambda path: entry.value if (entry := self._ini.find(path)) else None)
-        except WrongKeyError as error:
-            raise self.error(error.path, str(error)) from None
+        while True:
+            try:
+                return self._beyond.declared(self._text)
+            except WrongKeyError as error:
+                if error.path in self._replaced:
+                    raise self._replaced[error.path] from None
+                self._replaced[error.path] = self.error(error.path, str(error))
+
+    def _text(self, path: str) -> str | None:
+        """The ini's text at a path; a possible one where the text is refused, so that all else is checked, too."""
+        entry = self._ini.find(path)
+        key = next((key for key in KEYS if key.name == _generic(path)), None)
+        if path not in self._replaced and not (entry and key and self._is_refused(key, path)):
+            return entry.value if entry else None
+        if key is None:
+            return None
+        return key.default or (f'"{key.choices[0]}"' if key.choices else "1")
+
+    def _is_refused(self, key: Setting, path: str) -> bool:
+        """Whether the host itself refuses the value, which no simulator judges."""
+        return not key.name.startswith(STACK) and self._chosen(key, _node_in(path)) is None
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -379,11 +399,21 @@ def _all_or_raise(known: Sequence[str], checks: Iterable[Callable[[], Any]]) -> 
     return values
 
 
+def _raise(error: UserError) -> None:
+    raise error
+
+
 def _is_ignored(key: str) -> bool:
     """Whether it affects only reporting, or random number streams, of which we use none."""
     _, dot, name = key.rpartition(".")
     is_of_object = name in IGNORED_OBJECT_OPTIONS or re.fullmatch(r"rng-\d+", name) is not None
     return is_of_object if dot else key in IGNORED_OPTIONS
+
+
+def _node_in(path: str) -> NodeId | None:
+    """The node of a path, if it is one of a node."""
+    found = re.search(r"node\[(\d+)\]", path)
+    return int(found[1]) if found else None
 
 
 def _at(path: str, node: NodeId) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from roambus.bridge.backends.registry import DEFAULT, backend_names
@@ -375,16 +376,26 @@ SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME
 
 
 def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
-    """Return the named back-end's factory with its simulator's options."""
+    """Return the named back-end's factory with its simulator's options; raise UserError for one that it lacks."""
     from roambus.bridge.backends.registry import make_factory
 
-    return make_factory(
+    made = make_factory(
         backend,
         deadline_s=simulator.deadline,
         batching=simulator.batching,
         lookahead=simulator.lookahead,
         transport=simulator.transport,
     )
+    for name in ("batching", "lookahead", "transport"):
+        if is_given(name) and not hasattr(made, name):
+            raise UserError(f"--{name}: the back-end {backend} runs in this process, without a simulator: leave it out")
+    return made
+
+
+def is_given(name: str) -> bool:
+    """Return whether the command line has the option with this parameter name."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
