@@ -26,7 +26,7 @@ from roambus.experiments.console.output import Telling, with_options
 MODULES = {
     **dict.fromkeys(("rerun", "run", "trace"), "runs"),
     "sweep": "sweeps",
-    **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
+    **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
     **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
 }

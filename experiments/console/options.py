@@ -343,9 +343,6 @@ AGAINST = click.option(
 SOME_AGENTS = click.option(
     "--agents", metavar="A,B,...", help="Only these agents of the results, in this order.  [default: all]"
 )
-PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
-)
 
 
 # Groups of options

@@ -90,12 +90,6 @@ def answer_whole(text: str, document: Any) -> None:
         click.echo(text)
 
 
-def print_address(url: str) -> None:
-    """Print a served page's address before the wait for Ctrl-C."""
-    answer(url, url=url)
-    telling().print_at_once()
-
-
 def summary(text: str, /, **fields: Any) -> None:
     """Print a sentence about the whole, omitted with `-q`; `fields` are for programs."""
     told = telling()
