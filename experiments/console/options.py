@@ -165,7 +165,6 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    """Fetch an address' files; return its local folder. Raise UserError, RoambusError."""
     from roambus.experiments.stores import open_store
 
     store = open_store(text)

@@ -105,7 +105,6 @@ def plan_runs(
 
 @contextmanager
 def _all_mistakes(template: Path, point: Point, backend: BackendFactory | None) -> Iterator[None]:
-    """If the block finds a mistake in the ini, raise UserError with all of them."""
     try:
         yield
     except UserError:

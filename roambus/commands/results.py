@@ -70,7 +70,6 @@ class Selection(NamedTuple):
 
 
 def _selection(text: str) -> Decorator:
-    """Return the options of a selection; `text` is the help for its metrics."""
     metrics = click.option("--metric", "metrics", multiple=True, type=METRIC_NAME, metavar="NAME", help=text)
     return grouped("selection", Selection, SOME_AGENTS, metrics, AGAINST, WHERE)
 

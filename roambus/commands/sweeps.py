@@ -263,7 +263,6 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    """Return a line for each failed run; note those already shown."""
     if not telling().is_quiet:
         telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
     return [f"{place}: {error}" for place, error in made.failures]

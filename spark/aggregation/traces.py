@@ -70,7 +70,6 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
 
 
 def _refuse_formulas(file: Path) -> None:
-    """Raise UserError for a formula of spreadsheets."""
     for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
         if text.startswith(_FORMULAS) and text != LACKING and not _NUMBER.fullmatch(text):
             raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
