@@ -8,13 +8,13 @@ stream keep the next number and early messages, senders the last number and unac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Filter, NotificationId
-from roambus.python_protocol.messages.fields import U16, Integer, LongTuple
+from roambus.python_protocol.messages.fields import U16, LongTuple, Names
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.octets import Reader, Writer
@@ -43,8 +43,8 @@ Peer = NodeId
 """A client, or a neighbouring site, named by its first broker."""
 _WHENEVER: SimTime = 0
 """The handlers' time: a state must not depend on it."""
-_COUNT = Integer("I")
-"""Of what a site keeps, which can be more than two bytes count."""
+_BATCH = 0xFFFF
+"""The largest count of two bytes."""
 
 
 class SiteState(Process):
@@ -360,12 +360,40 @@ class _Accepted(NamedTuple):
     notification: NotificationId
 
 
+class _Many:
+    """Any number of values, in batches with two-byte counts; the last is not full."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = field_type(kind)
+
+    def write(self, writer: Writer, values: Sequence[Any]) -> None:
+        """Append the values in batches."""
+        for first in range(0, len(values) + 1, _BATCH):
+            batch = values[first : first + _BATCH]
+            writer.u16(len(batch))
+            for one in batch:
+                self._kind.write(writer, one)
+
+    def read(self, reader: Reader) -> tuple[Any, ...]:
+        """Read the batches; raises DecodeError."""
+        found: list[Any] = []
+        count = _BATCH
+        while count == _BATCH:
+            count = reader.u16()
+            found += (self._kind.read(reader) for _ in range(count))
+        return tuple(found)
+
+    def show(self, values: Sequence[Any], _names: Names) -> str:
+        """Return the number of values."""
+        return str(len(values))
+
+
 class _Incoming(NamedTuple):
     """A stream from the neighbour."""
 
     stream: Stream
     expected: Number
-    waiting: Annotated[tuple[_Early, ...], _COUNT]
+    waiting: Annotated[tuple[_Early, ...], _Many(_Early)]
 
 
 class _Neighbour(NamedTuple):
@@ -374,8 +402,8 @@ class _Neighbour(NamedTuple):
     wanted: LongTuple[_Wanted]
     incoming: LongTuple[_Incoming]
     last: LongTuple[Key]
-    early: Annotated[tuple[_Accepted, ...], _COUNT]
-    unaccepted: Annotated[tuple[Numbered, ...], _COUNT]
+    early: Annotated[tuple[_Accepted, ...], _Many(_Accepted)]
+    unaccepted: Annotated[tuple[Numbered, ...], _Many(Numbered)]
 
 
 _NEIGHBOUR = field_type(_Neighbour)
