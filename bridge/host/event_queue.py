@@ -160,7 +160,6 @@ def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterat
 
 
 def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
-    """The commands of all nodes, unordered."""
     workload = scenario.workload
     for entry in workload.subscriptions:
         yield Command(entry.at, entry.node, Subscribe(entry.filter))
@@ -206,7 +205,6 @@ def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Ite
 
 
 def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
-    """The planned command, or None if never executed."""
     at, node, command = entry
     outage = outage_at(down, node, at)
     if outage is None:

@@ -126,7 +126,6 @@ def _places(agent_class: type[Agent]) -> Iterator[Place]:
 
 
 def _owners(agent_class: type[Agent]) -> list[Any]:
-    """Return the classes and modules of the agent and its messages."""
     classes = [
         *(cls for cls in agent_class.__mro__ if cls.__module__ not in (_CORE, "builtins")),
         *agent_class.messages,
@@ -185,7 +184,6 @@ def _what(place: Place) -> str:
 
 
 def _line(place: Place) -> str:
-    """Where the thing gets its first value."""
     try:
         file = Path(inspect.getfile(place.owner))
         tree = ast.parse(file.read_bytes())

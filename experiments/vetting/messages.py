@@ -198,7 +198,6 @@ class Generator:
 
 @cache
 def _types(cls: Any) -> tuple[tuple[str, Any], ...]:
-    """Return the type of each field of the constructor."""
     hints = typing.get_type_hints(cls, include_extras=True)
     if not dataclasses.is_dataclass(cls):
         return tuple((name, hints[name]) for name in cls._fields)

@@ -133,7 +133,6 @@ def run(
 
 
 def _render(single: Single, out: Path) -> None:
-    """Print the ini, or write it to a given folder."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand

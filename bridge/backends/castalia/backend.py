@@ -136,7 +136,6 @@ class CastaliaBackend:
         return step
 
     def _next(self, wake_up: SimTime | None) -> Step | None:
-        """Return a pending Step, or ask the simulator."""
         while self._totals is None:
             # Instants of the window first; a wake-up between two of them is a Step of its own, which the simulator need
             # not know of.
@@ -181,7 +180,6 @@ class CastaliaBackend:
         )
 
     def _exchange(self, wake_up: SimTime | None) -> None:
-        """Answer the last message, and receive the next."""
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
