@@ -11,6 +11,7 @@ import pytest
 from roambus.bridge.ini import parse_scenario
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.measurements import Measurements
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.routing.study import (
     CLAIMS,
     PACKET_BYTES,
@@ -19,7 +20,6 @@ from roambus.experiments.studies.routing.study import (
     ROUTING_PACKETS,
     routing_plans,
 )
-from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import Values, find_template, render
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
