@@ -168,7 +168,7 @@ def test_the_sweep_of_areas_expects_what_is_published_in_them(tmp_path: Path) ->
     (tmp_path / "areas.toml").write_text(listings(page("routing").read_text(encoding="utf-8"))["areas.toml"])
     asked = read_sweep(str(tmp_path / "areas.toml"))
     middle = next(one for one in expand(asked) if ("area", "middle") in one.axes)
-    small = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}
+    small: Variables = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}
     ini = render(asked.template, {**middle.variables, **small})
     template = asked.template
     scenario, agent, trace = parse_scenario(ini, template, TEMPLATES), load_agent("flooding"), TraceWriter()
