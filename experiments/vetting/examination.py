@@ -52,7 +52,6 @@ def vet(
 
 
 def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[str]:
-    """Start an examining process that lasts until `processes` ends."""
     job.folder.mkdir()
     process = processes.enter_context(
         subprocess.Popen(
@@ -71,7 +70,6 @@ def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[s
 
 
 def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iterator[Finding]:
-    """Yield a process's findings; raise its UserError."""
     for line in cast("IO[str]", process.stdout):
         step = json.loads(line)
         if "error" in step:
@@ -99,7 +97,6 @@ def _lines(agent: str, find: Callable[[ast.AST], Iterator[Line]]) -> list[str]:
 
 
 def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
-    """Return a finding for the first scene with differing traces."""
     first, second = jobs
     for scene in SCENES:
         one, two = first.trace(scene), second.trace(scene)

@@ -2,8 +2,8 @@
 
 A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker. Leaders send to
 neighbouring leaders (sections 4.1 and 6.9). A watch (section 6.4) is a time-out, a question, twice the time-out, a
-suspicion; time-outs double while nothing moves. The first, the patience, follows measured delays (RFC 6298), at least `time_out`:
-below the delay each new leader would seem dead (section 8).
+suspicion; time-outs double while nothing moves. The first, the patience, follows measured delays (RFC 6298), at least
+`time_out`: below the delay each new leader would seem dead (section 8).
 """
 
 from __future__ import annotations
