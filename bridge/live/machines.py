@@ -10,7 +10,6 @@ that others can read is refused.
 
 from __future__ import annotations
 
-import errno
 import ipaddress
 import json
 import os
@@ -70,7 +69,7 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
     """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
-    listed = [shown(_node_address(f"{file}: nodes", text, PORT)) for text in nodes]
+    listed = [shown(_address(f"{file}: nodes", text, PORT)) for text in nodes]
     keys = CurveKeys.fresh()
     lines = [
         "# The nodes of live runs. Whoever has this file can conduct them: keep it to yourself.",
@@ -104,7 +103,7 @@ def read_machines(file: Path) -> Machines:
         raise UserError(f"{file}: port: {port!r} is not a port")
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
         raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
-    addresses = tuple(_node_address(f"{file}: nodes", one, port) for one in nodes)
+    addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
     if len(set(addresses)) < len(addresses):
         raise UserError(f"{file}: nodes: two nodes have the same address and port")
     if len({len(one) for one in addresses}) > 1:
@@ -124,7 +123,7 @@ def _keys(file: Path, given: Any) -> CurveKeys:
 
 
 def _address(where: str, text: Any, port: int) -> Address:
-    """Read "10.0.0.1", "10.0.0.1:7400", "[fd00::1]:7400" or "fd00::1"; raises UserError."""
+    """Read "10.0.0.1", "10.0.0.1:7400", "[fd00::1]:7400" or "fd00::1"; raises UserError, also for multicast."""
     try:
         parts = urlsplit(f"//{text}" if str(text).count(":") < 2 or "[" in str(text) else f"//[{text}]")
         host = ipaddress.ip_address(parts.hostname or "")
@@ -134,25 +133,10 @@ def _address(where: str, text: Any, port: int) -> Address:
         raise UserError(
             f"{where}: {text!r} is not an address such as 10.0.0.1, 10.0.0.1:7400 or [fd00::1]:7400"
         ) from None
+    if host.is_multicast or str(host) == "255.255.255.255":
+        raise UserError(f"{where}: {text} is an address of many machines (multicast or broadcast), not of a node")
     found = parts.port or port
     return (str(host), found) if host.version == 4 else (str(host), found, 0, 0)
-
-
-def _node_address(where: str, text: Any, port: int) -> Address:
-    """Read a node's address; raises UserError, also for a multicast address."""
-    address = _address(where, text, port)
-    host = ipaddress.ip_address(address[0])
-    if host.is_multicast or str(host) == "255.255.255.255" or _is_broadcast(address):
-        raise UserError(f"{where}: {text} is an address of many machines (multicast or broadcast), not of a node")
-    return address
-
-
-def _is_broadcast(address: Address) -> bool:
-    """Whether it is the broadcast address of a network of this machine, as the system's routes say."""
-    if len(address) == 4:  # IPv6 has none
-        return False
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried:
-        return tried.connect_ex(address) == errno.EACCES  # nothing is sent; only broadcasts need a permission
 
 
 def open_socket(own: Address) -> socket.socket:

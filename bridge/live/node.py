@@ -35,6 +35,7 @@ from roambus.bridge.host.agents import shared_generators_unused
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario, reader
 from roambus.bridge.live.air import Address, Air, Attend, late_by
+from roambus.bridge.live.answers import ENDED, IDLE, PREPARED, RUNNING
 from roambus.bridge.live.connection import PROTOCOL, Answer, Listener
 from roambus.bridge.live.frames import Seal
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
@@ -54,7 +55,6 @@ PIECE_BYTES = 2**20
 """The size of a journal piece, between which a node is on the air."""
 WILD_US = 1_000_000
 """A real-time process that runs so long without waiting is out of control."""
-IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
 
 
 def code_of(agent: type[Agent]) -> str:

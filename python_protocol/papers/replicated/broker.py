@@ -227,17 +227,12 @@ class NeighbourSide(Process):
             self._say_who_leads(sender)
         self._succession.assume_dead(report.broker, sender)
 
-    @on(IAmLeader)
-    def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
+    @on(IAmLeader, Leader)
+    def learn_leader(self, news: IAmLeader | Leader, sender: NodeId, now: SimTime) -> None:
         """Turn to a new leader (section 6.9), and correct its choice."""
         self._neighbours.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
-        if not self._replica.is_leader:
+        if isinstance(news, IAmLeader) and not self._replica.is_leader:
             self._say_who_leads(sender)
-
-    @on(Leader)
-    def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
-        """Turn to the named leader (section 6.9)."""
-        self._neighbours.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
 
     # Failures
 
