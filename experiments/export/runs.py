@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces, levels_of
+from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces
 from roambus.bridge.trace.parquet import DamagedTraceError, read_batches, read_footer
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
 from roambus.spark.aggregation.traces import REMEDY, Trace, list_traces
@@ -64,11 +64,6 @@ def _damage(trace: Trace) -> str:
     except UserError as error:
         return f"{error}: {REMEDY}"
     return ""
-
-
-def levels(trace: Trace) -> dict[str, str]:
-    """Return names and values of the folders from results to run: agent, axes, seed."""
-    return levels_of(trace.run)
 
 
 def rows(trace: Trace, *events: str) -> Iterator[Row]:

@@ -121,6 +121,12 @@ class Carrier(Brokerless):
     def _hello(self, now: SimTime) -> Message:
         raise NotImplementedError
 
+    def _next_told(self, count: int) -> slice:
+        """Return which of `count` entries the next hello has: they take turns."""
+        start = self._turn if self._turn < count else 0
+        self._turn = start + self.parameters.told
+        return slice(start, self._turn)
+
     def _part_from(self, neighbour: NodeId) -> None:
         """Forget a past encounter."""
 
