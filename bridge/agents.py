@@ -97,7 +97,6 @@ def _points(reference: str) -> list[EntryPoint]:
 
 
 def _foreign_packages(points: Iterable[EntryPoint]) -> list[str]:
-    """Return other packages that bring the entry points."""
     return sorted({str(point.dist.name) for point in points if point.dist is not None} - {DISTRIBUTION})
 
 
@@ -118,7 +117,6 @@ def _find(reference: str, installed: str | None) -> type[Agent]:
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
-    """Return the named class, or the module's only own agent."""
     agents = {key: value for key, value in vars(module).items() if _is_agent(value)}
     own = {key: value for key, value in agents.items() if value.__module__ == module.__name__}
     named = getattr(module, name, None) if name else next(iter(own.values()), None)
@@ -236,7 +234,6 @@ def find_code(reference: str) -> AgentCode:
 
 
 def _files_of_file(file: Path) -> tuple[Path, ...]:
-    """Return the file and its imports of the user's own."""
     if not file.is_file():
         return ()
     return (file, *sorted(one for one in project_files([file]) if one != file and not is_installed(one)))

@@ -32,6 +32,7 @@ from roambus.bridge.process import is_raised
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
+DRIVERS, ARCHIVES = "roambus.drivers", "roambus.archives"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
@@ -56,7 +57,6 @@ def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]
 
 
 def _exists(module: str) -> bool:
-    """Return whether this copy has the module."""
     paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
     return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
 
@@ -207,7 +207,6 @@ def is_installed(file: Path) -> bool:
 
 
 def _imported_files(file: Path) -> Iterable[Path]:
-    """Return a file's imports from roambus or its project."""
     if any(map(file.is_relative_to, PARTS.values())):
         return _imported_of_ours(file)
     return [one for name in _code(file.read_bytes()).imports if (one := _file_of(name, file)) is not None]

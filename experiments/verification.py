@@ -3,24 +3,22 @@
 The run's folder suffices: the ini names agent and seed, and the trace holds the run's key (back-end, level, versions).
 Runs are repeated in another folder. A different trace is a problem; a run of another version cannot be verified. An
 agent that is not installed runs only if trusted, after its code is named. Equal results give an equal sample.
-An unpacked RO-Crate, as `roambus crate` packs it, is verified by its checksums, too.
+An unpacked archive is verified by its checksums, too.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import file_digest
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
-from urllib.parse import unquote
+from typing import Protocol
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
+from roambus.bridge.code import ARCHIVES, named
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
@@ -42,7 +40,7 @@ class Verifier:
     trusted: bool
     announce: Announce
     files: Mapping[str, str] = field(default_factory=dict)
-    """The agents' present files by the runs' references, such as those of a crate."""
+    """The agents' present files by the runs' references, such as those of an archive."""
 
     def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
         """A line for each run with a different trace or an error; `advance` follows each run."""
@@ -69,7 +67,6 @@ class Verifier:
             return str(error)
 
     def _plan(self, run: Path, results: Path, announced: set[str]) -> RunPlan:
-        """The run as it was planned, in `results`; raises UserError, OSError."""
         scenario = read_scenario(run / INI_FILE, Anything())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
@@ -117,73 +114,19 @@ def sample_of(folders: Sequence[Path], number: int) -> list[Path]:
     return sorted(Random("verify").sample(traces, min(number, len(traces))))
 
 
-# A crate that is unpacked
-#
-# It can be a stranger's: names that lead out of it are refused, checksums are checked, and none of its code runs here.
+class Archive(Protocol):
+    """An unpacked archive of results, which can be a stranger's; methods raise UserError."""
+
+    def wrong_files(self) -> Iterator[str]:
+        """A line for each missing file or wrong checksum."""
+
+    def agent_files(self) -> Mapping[str, str]:
+        """The agents' files in the archive by the runs' references."""
 
 
-METADATA_FILE = "ro-crate-metadata.json"
-"""The name by which a folder is a crate; the specification gives it."""
-CODE_FOLDER = "code"
-"""The folder of the code in a crate."""
+def archive_in(folder: Path) -> Archive | None:
+    """The archive unpacked in this folder, if any.
 
-MOST_BYTES = 256 * 2**20
-"""Limits metadata, which are read as a whole: the file may be a stranger's."""
-
-
-def is_crate(folder: Path) -> bool:
-    """Whether a crate was unpacked in this folder."""
-    return (folder / METADATA_FILE).is_file()
-
-
-def wrong_files(folder: Path) -> Iterator[str]:
-    """A line for each missing file or wrong checksum; raises UserError.
-
-    Files that the crate does not name are ignored.
+    An entry point of the group `roambus.archives` makes it; its name is that of the file that marks such a folder.
     """
-    for path, entity in _files(folder):
-        file = folder / path
-        if not file.is_file():
-            yield f"{file}: missing: unpack the crate again"
-            continue
-        with file.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
-        if digest != entity["sha256"]:
-            yield f"{file}: its checksum is not what {METADATA_FILE} says: it was changed since the crate was made"
-
-
-def agent_files(folder: Path) -> dict[str, str]:
-    """The crate's files by the runs' agent references; raises UserError.
-
-    A reference can name a class behind its file, as in `mine.py:Agent`; its replacement then does, too.
-    """
-    found = {}
-    for path, entity in _files(folder):
-        if "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER:
-            reference = str(entity.get("name"))
-            found[reference] = f"{folder / path}{''.join(reference.rpartition('.py')[2].partition(':')[1:])}"
-    return found
-
-
-def read_metadata(folder: Path) -> list[dict[str, Any]]:
-    """A crate's entities; raises UserError for invalid metadata."""
-    file = folder / METADATA_FILE
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB")
-        graph = json.loads(file.read_text(encoding="utf-8"))["@graph"]
-        if isinstance(graph, list) and all(isinstance(entity, dict) for entity in graph):
-            return graph
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: this is not an RO-Crate: {error}") from None
-    raise UserError(f"{file}: this is not an RO-Crate: @graph is not a list of entities")
-
-
-def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
-    """The files with checksums and their entries; raises UserError for a path out of the crate."""
-    for entity in read_metadata(folder):
-        if isinstance(entity.get("sha256"), str):
-            path = PurePosixPath(unquote(str(entity.get("@id"))))
-            if path.is_absolute() or ".." in path.parts or not path.parts:
-                raise UserError(f"{folder / METADATA_FILE}: {str(path)!r} leads out of the crate")
-            yield path, entity
+    return next((point.load()(folder) for name, point in named(ARCHIVES).items() if (folder / name).is_file()), None)

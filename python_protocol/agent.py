@@ -201,7 +201,6 @@ def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
 
 
 def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
-    """The error of a class with two handlers for one kind."""
     one, other = (f"{name} (line {inspect.unwrap(vars(cls)[name]).__code__.co_firstlineno})" for name in names)
     what = kind.__name__ if isinstance(kind, type) else f"timer {kind!r}"
     return f"{cls.__name__} has two handlers for {what}, {one} and {other}, of which one would never be called"

@@ -68,7 +68,6 @@ def main() -> None:
 
 
 def _run(told: Telling) -> int:
-    """Run the command, print its document, and return the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `roambus` has it while modules are read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with termination_interrupts():
@@ -114,7 +113,6 @@ def _is_interrupted(error: BaseException) -> bool:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Return whether Python, or a library being loaded, ran out of memory."""
     is_refused = isinstance(error, ImportError | SystemError) and any(text in str(error) for text in _REFUSED)
     return is_refused or isinstance(error, MemoryError)
 
@@ -134,7 +132,6 @@ def _print_any_name() -> None:
 
 
 def _fail(told: Telling, message: str, code: int) -> None:
-    """End with the handled error's message."""
     shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
     if told.is_verbose:
         traceback.print_exc()
@@ -150,7 +147,6 @@ _LONGEST_MESSAGE = 4000
 
 
 def _describe(error: OSError) -> str:
-    """Return the system's message, with its file if any."""
     problem = error.strerror or _reason(error)
     return f"{error.filename}: {problem}" if error.filename else problem
 

@@ -178,7 +178,6 @@ def _cell(text: str, column: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep a bar from ending a cell."""
     return text.replace("|", r"\|")
 
 

@@ -138,7 +138,6 @@ def _use(session: SparkSession) -> None:
 
 
 def _free_port(host: str, port: int) -> int:
-    """Return the port, or a free one for 0; raise UserError unless it can be bound."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
             # As Java does it: a port whose last connections have just been closed is free.
@@ -153,7 +152,6 @@ def _free_port(host: str, port: int) -> int:
 
 
 def _address_once_up(url: str) -> str:
-    """Return the address from which the master is reached, once it is up."""
     deadline = time.monotonic() + MASTER_STARTS_S
     while True:
         try:

@@ -60,7 +60,6 @@ def _load_own(target: str) -> Any:
 
 
 def _load(point: EntryPoint) -> Any:
-    """Load an entry point; raise UserError for any failure of its import."""
     try:
         return point.load()
     except Exception as error:

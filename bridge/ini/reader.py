@@ -86,6 +86,7 @@ def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
             one.topics,
             one.popularity,
             one.burst,
+            one.placed,
         )
         for node, one in applications.items()
         if Role.PUBLISHER in nodes[node].roles and one.publish_interval

@@ -200,7 +200,6 @@ class ReplayBackend:
         return self._totals
 
     def _compare(self, answer: ToSimulator) -> None:
-        """Raise DifferenceError for an answer other than the recorded one."""
         frame = self._next()
         if isinstance(frame.message, FromSimulator):
             raise self._record.damaged(frame.offset, "an answer of the host is missing")

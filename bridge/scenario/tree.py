@@ -68,7 +68,6 @@ def tree_links(tree: Iterable[ParentChange], parents: Parents | None = None) -> 
 
 
 def _edges(nodes: Iterable[NodeId], parents: Mapping[NodeId, NodeId | None]) -> set[frozenset[NodeId]]:
-    """The edges from some nodes to their parents."""
     ends = ((node, parents.get(node)) for node in nodes)
     return {frozenset((node, parent)) for node, parent in ends if parent is not None}
 

@@ -157,7 +157,6 @@ class Wording:
                 yield from (f"  {line}" for line in listing.lines())
 
     def _subject(self, note: Note) -> str:
-        """The notification or message type of a note."""
         identifier = note.notification_id
         return note.message_type or "" if identifier is None else self._names.notification_id(identifier)
 

@@ -165,7 +165,6 @@ class StepReader:
         return steps
 
     def _read_window(self, message: pb.Step, quiet: SimTime, handled: SimTime) -> list[Step]:
-        """Return a Step for each of several instants."""
         now = message.now
         deliveries = {
             instant: sorted(chain.from_iterable(map(self._read_arrival, arrivals)), key=_receiver)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from roambus.bridge.scenario.definition import DEPARTURE
 from roambus.bridge.scenario.plans import FaultKind, ParentChange
@@ -90,53 +92,43 @@ class History:
     @property
     def unfinished(self) -> set[tuple[str, str]]:
         """The nodes down or away at the end, with the cause."""
-        said = [step.text.split()[:2] for step in self.timed]
-        last = {(name, verb in _AWAY): verb for name, verb in said if verb in (*_BEGINS, *_ENDS)}
-        return {(name, verb) for (name, _), verb in last.items() if verb in _BEGINS}
+        said = (step.text.split()[:2] for step in self.timed)
+        last = {(name, verb in _AWAY): (name, verb) for name, verb in said if verb in (*_BEGINS, *_ENDS)}
+        return {one for one in last.values() if one[1] in _BEGINS}
 
     def smaller(self) -> Iterator[History]:
         """Histories one step smaller, the greatest steps first."""
         timed, delays = self.timed, self.delays
         yield from (replace(self, timed=one) for one in self._shorter())
-        if len(self.probes) > 1:
-            yield from (replace(self, probes=(one,)) for one in self.probes)
+        yield from (replace(self, probes=(one,)) for one in self.probes if len(self.probes) > 1)
         yield from map(self._in, self.sketch.simpler())
-        if len(delays) > 1:
-            yield from (replace(self, delays=(("", delay),)) for _, delay in delays)
-            yield from (replace(self, delays=delays[:at] + delays[at + 1 :]) for at in range(1, len(delays)))
-        if delays[0][1] != MILLISECOND:
-            yield replace(self, delays=(("", MILLISECOND), *delays[1:]))
-        for place, step in enumerate(timed):
-            yield from (replace(self, timed=(*timed[:place], one, *timed[place + 1 :])) for one in step.rounder())
+        simpler: list[Delays] = [(("", delay),) for _, delay in delays if len(delays) > 1]
+        simpler += [delays[:at] + delays[at + 1 :] for at in range(1, len(delays))]
+        simpler += [(("", MILLISECOND), *delays[1:])] * (delays[0][1] != MILLISECOND)
+        yield from (replace(self, delays=one) for one in simpler)
+        rounder = ((place, one) for place, step in enumerate(timed) for one in step.rounder())
+        yield from (replace(self, timed=(*timed[:place], one, *timed[place + 1 :])) for place, one in rounder)
 
     def _shorter(self) -> Iterator[tuple[TimedCommand, ...]]:
         """Fewer commands: without many in a row, one, or a spell's two ends, which only make sense together."""
-        timed = self.timed
-        size = len(timed)
+        timed, size = self.timed, len(self.timed)
         while size:
             yield from (timed[:begin] + timed[begin + size :] for begin in range(0, len(timed), size))
             size //= 2
         said = [step.text.split()[:2] for step in timed]
-        for first, (name, verb) in enumerate(said):
-            ends = [[name, end] for end in (*_ENDS, "moves")] if verb in (*_BEGINS, "is") else []  # is cut off
-            lasts = (at for at, one in enumerate(said) if at > first and one in ends)
-            yield from ((*timed[:first], *timed[first + 1 : last], *timed[last + 1 :]) for last in lasts)
+        for (first, (name, verb)), (last, end) in combinations(enumerate(said), 2):
+            ends = (*_ENDS, "moves") if verb in (*_BEGINS, "is") else ()  # is cut off
+            if end[0] == name and end[1] in ends:
+                yield (*timed[:first], *timed[first + 1 : last], *timed[last + 1 :])
 
     def _in(self, sketch: Sketch) -> History:
         """The same history in a smaller network, without commands about missing nodes."""
         there = {process for name, _ in sketch.nodes for process in name.split("/")}
-
-        def is_there(text: str) -> bool:
-            return set(_NAME.findall(text)) <= there
-
+        is_there: Callable[[str], bool] = lambda text: set(_NAME.findall(text)) <= there  # noqa: E731
         delays = [(" ".join(filter(is_there, links.split())), delay) for links, delay in self.delays]
-        return History(
-            sketch,
-            tuple(one for place, one in enumerate(delays) if one[0] or not place),
-            self.slot,
-            tuple(one for one in self.timed if is_there(one.text)),
-            tuple(filter(is_there, self.probes)),
-        )
+        kept = tuple(one for place, one in enumerate(delays) if one[0] or not place)
+        timed = tuple(one for one in self.timed if is_there(one.text))
+        return History(sketch, kept, self.slot, timed, tuple(filter(is_there, self.probes)))
 
 
 def shrink(history: History, is_wrong: Callable[[History], bool]) -> Iterator[History]:
@@ -229,7 +221,7 @@ class _Script:
         def add(command: Command, after: SimTime | None = None) -> World:
             step = TimedCommand(self._sentences.command(command))
             timed.append(step if after is None else step._replace(after=max(after, step.soonest)))
-            return self._spells.follow(command, world, self._brokers)
+            return self._spells.follow(command, world)
 
         for may in self._turns():
             if may is None:
@@ -255,7 +247,7 @@ class _Script:
         fine = self._unit // MICROSECOND
         return random.randrange(fine) * MICROSECOND if self._is_fine else random.randrange(9) * self._unit // 2
 
-    def _turns(self) -> Iterator[May | None]:
+    def _turns(self) -> list[May | None]:
         """The order of the lines, None for a walk; many subscriptions come first."""
         early, late, random = list[May | None](), list[May | None](), self._random
         for may in self._may:
@@ -266,7 +258,7 @@ class _Script:
                 (early if is_early else late).append(may)
         late += [None] * random.randint(0, self._walks)
         random.shuffle(late)
-        return iter(early + late)
+        return early + late
 
     def _pick(self, options: Sequence[Command]) -> Command:
         """Pick a command, perhaps about a recent node; half of all changes are cuts."""
@@ -301,19 +293,16 @@ def _is_cut(command: Command) -> bool:
 
 
 def _nodes_of(command: Command) -> tuple[NodeId, ...]:
-    if isinstance(command, Relink):
-        return command.a, command.b
-    others = (getattr(command, name, None) for name in ("node", "parent", "broker"))
-    return tuple(one for one in others if one is not None)
+    found = (getattr(command, name, None) for name in ("node", "a", "b", "parent", "broker"))
+    return tuple(one for one in found if one is not None)
 
 
 class _Spells:
     """The spells that have begun: frozen nodes, cut-off and detached clients."""
 
     def __init__(self, network: Network) -> None:
-        nodes = range(len(network.processes))
-        self._brokers = [node for node in nodes if network.is_broker(node)]
-        self._clients = [node for node in nodes if not network.is_broker(node)]
+        self._nodes = range(len(network.processes))
+        self._brokers = frozenset(filter(network.is_broker, self._nodes))
         self._frozen: set[NodeId] = set()
         self._away: set[NodeId] = set()
         self._homes: dict[NodeId, NodeId] = {}
@@ -326,9 +315,8 @@ class _Spells:
         if match is None:
             return None
         self._keeps_homes |= match[2] == "absence"
-        kinds = {"freeze": self._freezes, "absence": self._absences, "departure": self._departures}
         # A beginning and an end have a turn each.
-        return May(text, 2 * int(match[1]), kinds[match[2]], when_quiet=bool(match[3]))
+        return May(text, 2 * int(match[1]), partial(self._options, match[2]), when_quiet=bool(match[3]))
 
     def allow(self, command: Command) -> bool:
         """Whether a command makes sense for a node that may be frozen, cut off or away."""
@@ -341,25 +329,22 @@ class _Spells:
                 return node not in self._away and parent == self._homes.get(node, parent)
         return True
 
-    def follow(self, command: Command, world: World, brokers: frozenset[NodeId]) -> World:
+    def follow(self, command: Any, world: World) -> World:
         """The world after a command."""
-        match command:
-            case Fail(node, FaultKind.FREEZE):
-                self._frozen.add(node)
-                return world
-            case Fail(node, FaultKind.RECOVER):
-                self._frozen.discard(node)
-                return do(command, world, brokers).world if node in world.down else world
-            case Leave(node) | Return(node):
-                self._away = self._away | {node} if isinstance(command, Leave) else self._away - {node}
-                change = ParentChange(0, node, getattr(command, "broker", None))
-                return world.after(change) if world.parents else world
-            case Move(node, parent):
-                self._homes.pop(node, None)
-                home = world.parents[node]
-                if parent is None and home is not None and node in self._clients and self._keeps_homes:
-                    self._homes[node] = home
-        return do(command, world, brokers).world
+        node = getattr(command, "node", -1)
+        if isinstance(command, Leave | Return):
+            self._away ^= {node}
+            change = ParentChange(0, node, getattr(command, "broker", None))
+            return world.after(change) if world.parents else world
+        if isinstance(command, Fail):
+            self._frozen = self._frozen | {node} if command.kind is FaultKind.FREEZE else self._frozen - {node}
+        elif isinstance(command, Move):
+            self._homes.pop(node, None)
+            home = world.parents[node]
+            if command.parent is None and home is not None and node not in self._brokers and self._keeps_homes:
+                self._homes[node] = home
+        thaws = isinstance(command, Fail) and command.kind is not FaultKind.CRASH and node not in world.down
+        return world if thaws else do(command, world, self._brokers).world
 
     def ends(self, world: World, random: Random) -> Iterator[Command]:
         """The ends of all that has begun."""
@@ -367,23 +352,20 @@ class _Spells:
         yield from (Move(node, home) for node, home in sorted(self._homes.items()))
         yield from (random.choice(self._returns(node, world)) for node in sorted(self._away))
 
-    def _freezes(self, world: World) -> Iterator[Command]:
-        for node in range(world.nodes):
-            if node in self._frozen or node not in world.down | self._away:
+    def _options(self, kind: str, world: World) -> Iterator[Command]:
+        """The spells of a kind that can begin or end."""
+        for node in self._nodes:
+            is_client = node not in self._brokers
+            is_placed = bool(world.parents) and world.parents[node] is not None
+            if kind == "freeze" and (node in self._frozen or node not in world.down | self._away):
                 yield Fail(node, FaultKind.RECOVER if node in self._frozen else FaultKind.FREEZE)
-
-    def _absences(self, world: World) -> Iterator[Command]:
-        for node in self._clients if world.parents else ():
-            if node in self._homes or world.parents[node] is not None:
+            elif kind == "absence" and is_client and (node in self._homes or is_placed):
                 yield Move(node, self._homes.get(node))
-
-    def _departures(self, world: World) -> Iterator[Command]:
-        for node in self._clients:
-            if node in self._away:
+            elif kind == "departure" and is_client and node in self._away:
                 yield from self._returns(node, world)
-            elif node not in world.down | self._frozen and (not world.parents or world.parents[node] is not None):
-                yield Leave(node)
+            elif kind == "departure" and is_client and node not in world.down | self._frozen:
+                yield from [Leave(node)] * (is_placed or not world.parents)
 
     def _returns(self, node: NodeId, world: World) -> list[Return]:
-        brokers = [one for one in self._brokers if one not in world.down] or self._brokers
+        brokers = sorted(self._brokers - world.down) or sorted(self._brokers)
         return [Return(node, broker) for broker in (brokers if world.parents else [None])]

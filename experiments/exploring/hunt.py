@@ -209,7 +209,7 @@ class _TimeOverError(BaseException):
 
 _GRACE_S = 2.0
 """A hunt may exceed its time by this, or by a tenth."""
-_FAREWELL_S = 1.0
+_FAREWELL_S = 2.0
 """After a signal processes may finish their histories for so long."""
 _LOOK_S = 0.1
 _COLLECT_EVERY = 16

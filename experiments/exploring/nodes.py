@@ -5,7 +5,7 @@ nodes, so states, messages and events have numbers, and answers are cached.
 
 Each answer is computed at least twice, from two copies: an agent that answers differently depends on hidden state, and
 is refused. `is_timed` is true once an agent reads the clock or sets a timer. Each representative of each draw is tried
-(`bridge.transcript.by_hand`).
+(`by_hand`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -26,7 +25,7 @@ from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timers
+from roambus.experiments.exploring.by_hand import ChanceError, Hands, ScriptedChance, Timers
 from roambus.experiments.exploring.copies import Copier, Numbering, Surroundings
 from roambus.experiments.exploring.moments import NOW, ClockError, Moment, Probe
 from roambus.python_protocol.actions import Action, Deliver, Note
@@ -115,6 +114,9 @@ class Nodes:
         """Untried parts of the question, with reasons: it is then not decided."""
         self.narrowed = self._chance.narrowed
         """Bounds by name: values that stand for others."""
+        self._longest_s = LONGEST_HANDLER_S * (threading.current_thread() is threading.main_thread())
+        if self._longest_s:
+            signal.signal(signal.SIGVTALRM, _end)
         self.is_timed = False
         """Whether an agent reads the clock, or sets a timer."""
 
@@ -195,7 +197,8 @@ class Nodes:
         self._chance.script.clear()
         self._chance.script.extend(script)
         try:
-            with shared_generators_unused(self._agent_class.__name__), _limited():
+            with shared_generators_unused(self._agent_class.__name__):
+                signal.setitimer(signal.ITIMER_VIRTUAL, self._longest_s)
                 outcome: Outcome | Raised = self._outcome(agent, hands, event, now, tuple(script))
         except (UserError, SideEffectError):
             raise
@@ -207,6 +210,8 @@ class Nodes:
                 self._refuse(str(refused), place_of(error, agent, told, ()))
             text = str(describe_failure(agent, 0 if self.relative else now, told, error))
             outcome = Raised(text, tuple(script))
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         if (changed := self._surroundings.change()) is not None:
             self._refuse(f"it changes {changed}, which all nodes share and which is no part of its state")
         return outcome
@@ -234,23 +239,8 @@ def _refused(error: BaseException | None) -> BaseException | None:
     return error
 
 
-@contextmanager
-def _limited() -> Iterator[None]:
-    """Raise _EndlessError in a handler that does not end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(*_: object) -> NoReturn:
-        raise _EndlessError(f"the handler had not ended after {LONGEST_HANDLER_S} s of the processor")
-
-    before = signal.signal(signal.SIGVTALRM, end)
-    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_HANDLER_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+def _end(*_: object) -> NoReturn:
+    raise _EndlessError(f"the handler had not ended after {LONGEST_HANDLER_S} s of the processor")
 
 
 def observations(actions: Iterable[Action]) -> Iterator[Observation]:

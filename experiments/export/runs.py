@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces, levels_of
+from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces
 from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
 from roambus.spark.aggregation.traces import REMEDY, Trace, examine
@@ -44,11 +44,6 @@ def find_runs(path: Path) -> Export:
         raise UserError(f"{path}: a run's folder lies below {TRACES}/agent=.../{SEED}=...: export it there")
     traces, problems = examine(placed)
     return Export(results, traces, list(problems.values()))
-
-
-def levels(trace: Trace) -> dict[str, str]:
-    """Return names and values of the folders from results to run: agent, axes, seed."""
-    return levels_of(trace.run)
 
 
 def rows(trace: Trace, *events: str) -> Iterator[Row]:

@@ -205,14 +205,12 @@ class Mirror:
             del self._stored[name]
 
     def _names(self, folder: Path) -> Iterator[PurePosixPath]:
-        """Return the finished files in a folder of the mirror."""
         for path, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             place = Path(path).relative_to(self.folder)
             yield from (PurePosixPath(place, name) for name in sorted(files) if not name.startswith("."))
 
     def _is_older(self, stored: Stored) -> bool:
-        """Return whether the mirror lacks the file or has an older one."""
         try:
             own = (self.folder / stored.name).stat()
         except FileNotFoundError:

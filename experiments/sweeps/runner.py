@@ -125,7 +125,6 @@ NEEDED = {
 def _read(
     template: Path, ini: str, folder: Path, files: Mapping[str, Path], backend: BackendFactory | None
 ) -> Scenario:
-    """Read a run as the host will; raises UserError with all mistakes."""
     try:
         return parse_scenario(ini, _rendered(template), folder, files, beyond_of(backend))
     except UserError as error:
@@ -260,7 +259,6 @@ def _is_settled(plan: RunPlan, key: str, state: TraceState, retry_failed: bool, 
 def _collect(
     plans: Sequence[RunPlan], ended: Generator[tuple[int, str | None]], summary: Summary, progress: Progress
 ) -> None:
-    """Count ended runs; close the crew at an error or Ctrl-C."""
     with closing(ended):
         for number, error in ended:
             if number == BEGUN[0]:

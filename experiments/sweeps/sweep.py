@@ -171,7 +171,6 @@ def _check_parameters(sweep: Sweep) -> None:
 
 
 def _check_settings(sweep: Sweep) -> None:
-    """Raise UserError for an unknown variable, a wrong value, or one set twice."""
     sources: dict[str, str] = {}
     axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes if not axis.owner)
     for where, choices in (("set", [sweep.fixed]), *axes):

@@ -121,7 +121,6 @@ class Carrier(Agent):
         self._take(self._first(event), hops=0)
 
     def _first(self, event: Publish) -> Carried:
-        """Return a notification as its publisher carries it."""
         return Carried(1, 0, (), event.notification)
 
     @on_timer(_HELLO)
@@ -138,21 +137,24 @@ class Carrier(Agent):
     def _hello(self, now: SimTime) -> Message:
         raise NotImplementedError
 
+    def _next_told(self, count: int) -> slice:
+        """Return which of `count` entries the next hello has: they take turns."""
+        start = self._turn if self._turn < count else 0
+        self._turn = start + self.parameters.told
+        return slice(start, self._turn)
+
     def _part_from(self, neighbour: NodeId) -> None:
         """Forget a past encounter."""
 
     def _meet(self, neighbour: NodeId, now: SimTime) -> bool:
-        """Note a hello; return whether it begins an encounter."""
         is_first = neighbour not in self._heard
         self._heard[neighbour] = now
         return is_first
 
     def _missing(self, names: Iterable[Named]) -> tuple[Named, ...]:
-        """Return the notifications that have never been here."""
         return tuple(one for one in names if one.id not in self._had)
 
     def _hand_over(self, neighbour: NodeId, carried: Iterable[Carried]) -> None:
-        """Send up to a batch of notifications."""
         for _, one in zip(range(self.parameters.batch), carried, strict=False):
             self.send(neighbour, one.replaced(hops=min(one.hops + 1, MAX_HOPS)))
 
@@ -162,7 +164,6 @@ class Carrier(Agent):
         self._take(carried, carried.hops)
 
     def _take(self, carried: Carried, hops: int) -> None:
-        """Deliver and carry a notification that has never been here."""
         notification = carried.notification
         if not self._had.add(notification.id):
             return
@@ -171,7 +172,6 @@ class Carrier(Agent):
         self._carry(carried)
 
     def _carry(self, carried: Carried) -> None:
-        """Buffer a notification; a full buffer drops its oldest."""
         self._buffer[carried.notification.id] = carried
         if len(self._buffer) > self.parameters.buffer:
             oldest = next(iter(self._buffer))

@@ -121,10 +121,8 @@ class Prophet(Carrier):
         """Send the aged predictabilities, the greatest first, in turns."""
         self._age(now)
         ranked = sorted(self._chances.items(), key=lambda item: (-item[1], item[0]))
-        most = self.parameters.told
-        start = self._turn if self._turn < len(ranked) else 0
-        self._turn = start + most
-        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in ranked[start : start + most]))
+        told = ranked[self._next_told(len(ranked))]
+        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in told))
 
     def _age(self, now: SimTime) -> None:
         """Equation 2."""

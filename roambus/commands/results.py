@@ -229,7 +229,6 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
 
 
 def _draw_curves(results: Path, kind: str, selection: Selection, look: Look, out: Path | None) -> list[Path]:
-    """Draw delays or deliveries, from the traces."""
     from roambus.experiments.comparing.observations import draw_curves
 
     if selection.against is not None:
@@ -241,7 +240,6 @@ def _draw_curves(results: Path, kind: str, selection: Selection, look: Look, out
 def _draw_comparison(
     results: Path, selection: Selection, look: Look, own: Own, out: Path | None
 ) -> tuple[list[Path], Sequence[str]]:
-    """Draw what `compare` tests; return the files, and a line for each damaged run."""
     from roambus.experiments.comparing.comparison import draw_compared
 
     loaded, asked = selection.load(results, own)
@@ -281,13 +279,14 @@ def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> N
     Example: roambus verify results/small --sample 3
     """
     from roambus.experiments.studies.study import existing_folder, sweep_folders
-    from roambus.experiments.verification import Verifier, agent_files, is_crate, sample_of, wrong_files
+    from roambus.experiments.verification import Verifier, archive_in, sample_of
 
     existing_folder(results)
     traces = sample_of(sweep_folders(results), sample)
     factories = [factory_of(name, Simulator(deadline)) for name in backend_names()]
-    wrong = list(wrong_files(results)) if is_crate(results) else []
-    verifier = Verifier(factories, trust, remark, agent_files(results) if is_crate(results) else {})
+    archive = archive_in(results)
+    wrong, files = (list(archive.wrong_files()), archive.agent_files()) if archive else ([], {})
+    verifier = Verifier(factories, trust, remark, files)
     with bar("verifying", len(traces)) as one_more:
         problems = list(verifier.problems(traces, one_more))
     same = len(traces) - len(problems)

@@ -32,6 +32,7 @@ from roambus.experiments.console.options import (
     Simulator,
     Single,
     factory_of,
+    is_given,
     pairs,
 )
 from roambus.experiments.console.output import answer, detail, remark
@@ -118,6 +119,10 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     The ini alone: roambus run thesis --set brokers=8 --set speed=4 --render
     """  # noqa: D301  # click wants the character itself
+    if endpoint is None and is_given("wait"):
+        raise UserError("--wait: nobody is waited for without --endpoint: leave it out")
+    if endpoint is not None and is_given("backend") and backend != "castalia":
+        raise UserError(f"--backend {backend}: only a Castalia can come to an --endpoint: leave one of the two out")
     if render:
         _render(single, out)
     elif endpoint is None:
@@ -131,7 +136,6 @@ def run(
 
 
 def _render(single: Single, out: Path) -> None:
-    """Print the ini, or write it to a given folder."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand

@@ -108,7 +108,6 @@ class Choice(NamedTuple):
 
 
 def _stem(name: str) -> str:
-    """Return a sweep's or template's name; for a path, its file's."""
     return Path(name.removesuffix(".ini.j2")).stem
 
 
@@ -220,7 +219,6 @@ def sweep(
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
-    """Write the script and the sweep's description; return the file."""
     from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
@@ -340,7 +338,6 @@ def run_until_known(
 
 
 def _check_metric(metric: str | None, extra: Extra) -> None:
-    """Raise UserError before any run for an impossible metric."""
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
@@ -358,7 +355,6 @@ def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[
 
 
 def _tell(out: Path, found: Wanted, precision: Precision, metric: str | None) -> None:
-    """Print seeds by point, and name points beyond the first seeds."""
     about = f"{metric} ± {precision.width}" if metric else f"the verdicts, or ± {precision.width}"
     counts = sorted(Counter(found.seeds.values()).items())
     lines = [f"seeds for {about}: {', '.join(f'{seeds} at {points} points' for seeds, points in counts)}"]

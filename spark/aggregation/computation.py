@@ -247,7 +247,6 @@ class MetricError(Exception):
 
 
 def _place(what: Metric) -> tuple[str, str, int]:
-    """Return the name, file and line of a metric's unwrapped function."""
     function: Any = inspect.unwrap(what.compute) if what.compute else what
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", type(function).__name__)
@@ -255,7 +254,6 @@ def _place(what: Metric) -> tuple[str, str, int]:
 
 
 def _value(metric: Metric, run: Run) -> float | None:
-    """Return the value, or None if unmeasurable; raise MetricError for an impossible one."""
     with _blamed(metric):
         value: Any = metric(run)
     if value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value)):

@@ -202,7 +202,6 @@ def _settings_on(master: str) -> Settings:
 
 
 def _surroundings(master: str) -> dict[str, str | None]:
-    """Return the variables of a session; None removes one."""
     ours = {"SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable}
     if not is_cluster(master):
         return {**dict.fromkeys(_OTHERS), **ours, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_LOCAL_HOSTNAME": _LOOPBACK}
