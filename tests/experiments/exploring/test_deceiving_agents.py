@@ -271,5 +271,5 @@ def test_a_counter_that_grows_for_ever_is_named(tmp_path: Path) -> None:
     text = f"agent tests.experiments.exploring.small_agents:Counting\nrelative time\n{LINE}must {NOT_TWICE}\n"
     (tmp_path / "q.txt").write_text(text)
     ((name, question),) = variants(parse_question(tmp_path / "q.txt", text))
-    found = search(question, Overrides(), Bounds(states=200)).report(name)
+    found = search(question, Overrides(), Bounds(states=60)).report(name)
     assert "attribute `beats` of node n" in found.verdicts[NOT_TWICE]

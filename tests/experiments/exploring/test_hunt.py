@@ -65,7 +65,7 @@ def test_a_seed_has_one_history_and_others_have_others(family: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_protocols_promise_holds_in_first_histories(name: str) -> None:
     """A hunt in each shipped file finds nothing at once; the page on explore says how many more histories were run."""
-    own, until = shipped(name), time.process_time() + 0.2
+    own, until = shipped(name), time.process_time() + 0.1
     for seed in range(20):
         assert own.wrong(own.drawer.draw(seed)) == {}
         if time.process_time() > until:
