@@ -71,6 +71,8 @@ def jobs() -> Iterator[Job]:
         derived = ("profile=derived", "hello_always=on", "destination_only=true")
         for parameters in (("profile=thesis",), derived):
             yield Job("thesis", "aodv", parameters=parameters, settings=settings)
+    for agent in ("dsdv", "olsr", "dsr", "gpsr"):
+        yield Job("flows", agent, settings=("flows=3", "speed=5", "noise=3", "publish_until=40", "time_limit=45"))
     yield Job("replicated", "replicated", settings=("sites=3", "publish_until=4"))
     yield from _ideal_jobs()
 

@@ -24,8 +24,10 @@ from typing import NamedTuple, Protocol
 
 from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.ini.lookup import Beyond
+from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE
+from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, MacSettings, RadioSettings
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
@@ -197,11 +199,34 @@ def is_foreign(factory: BackendFactory) -> bool:
     return not type(factory).__module__.startswith("roambus.")
 
 
+_SHADOWING = ("sigma_db", "bidirectional_sigma_db", "x_cell_m", "y_cell_m", "signal_delivery_threshold_dbm")
+_RECEPTION = (
+    "cca_threshold_dbm",
+    "symbols_for_rssi",
+    "buffer_size",
+    "rssi_offset_db",
+    "rssi_noise_db",
+    "collision_model",
+)
+_ACCESS = (
+    "buffer_size", "backoff_base", "backoff_type", "random_tx_offset", "valid_cs_delay", "prob_tx",
+    "retransmission_interval", "tries", "persistence", "sends_all", "duty_cycle", "listen_interval", "preamble_share",
+    "preamble_bytes", "sleeps_in_backoff",
+)  # fmt: skip
+_SUPPLY = ("initial_energy_j", "baseline_power_mw")
+_RADIO_ALONE = (
+    *(path_of(ChannelSettings, name) for name in _SHADOWING),
+    *(path_of(RadioSettings, name) for name in _RECEPTION),
+    *(path_of(MacSettings, name) for name in _ACCESS),
+    *(path_of(NodeSettings, name) for name in _SUPPLY),
+)
+"""Keys of signals, access and energy; path loss and power give the range of ideal links, too, and sizes count."""
+
 UNUSED_KEYS: dict[str, tuple[str, ...]] = {
     "radio": ("SN.ideal.", "SN.ns3."),
     "castalia": ("SN.ideal.", "SN.ns3.", "SN.links.", "SN.interference."),
     "ns3": ("SN.ideal.", "SN.links.", "SN.interference."),
-    "ideal": ("SN.ns3.", "SN.links.", "SN.interference.", TEMPORAL_FILE.name, LOSSES_FILE.name),
+    "ideal": ("SN.ns3.", "SN.links.", "SN.interference.", TEMPORAL_FILE.name, LOSSES_FILE.name, *_RADIO_ALONE),
 }
 """Prefixes of keys that a back-end ignores, by name; others use them."""
 

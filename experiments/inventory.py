@@ -163,7 +163,6 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
-    """A sweep, with its axes and fixed values; raises UserError."""
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
@@ -219,7 +218,6 @@ def _metric(name: str) -> Thing:
 
 
 def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
-    """The metrics of every run, then the studies' other ones, each with its study."""
     yield from ((metric, "") for metric in METRICS)
     if name in study_metrics():
         for study in shipped_studies():

@@ -27,7 +27,7 @@ EXTENSIONS = {
     "object store": ["experiments/object_store"],
     "lean": ["python_protocol/lean", "experiments/studies/interest"],
     "opportunistic": ["python_protocol/opportunistic"],
-    "routing": ["python_protocol/routing"],
+    "routing": ["python_protocol/routing", "experiments/studies/routing"],
     "papers": [
         "python_protocol/papers",
         *(

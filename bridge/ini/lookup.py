@@ -156,6 +156,8 @@ class Lookup:
         self._beyond = beyond or OnlyOurs()
         self._found: dict[str, Any] = {}
         self._values: dict[tuple[str, str], Any] = {}
+        self._replaced: dict[str, UserError] = {}
+        """The mistakes in texts that the simulator refuses, by path."""
 
     def value(self, key: Setting, node: NodeId | None = None) -> Any:
         """The value of a key, of `node`, or the one that all nodes share, which is checked."""
@@ -227,13 +229,13 @@ class Lookup:
         return _all_or_raise(mistakes, chain(self._checks(), parts))[-len(parts) :]
 
     def _checks(self) -> Iterator[Callable[[], Any]]:
-        """The check of each entry, and of each key's value."""
         known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
         paths = [*(path for _, path in known), *self._possible()]
         checked = [entry for entry in self._ini.entries if self._declared is not None and not _is_ignored(entry.key)]
         unknown = [
             entry for entry in checked if not (self._beyond_path(entry) or any(map(entry.pattern.matches, paths)))
         ]
+        yield from (partial(_raise, error) for error in self._replaced.values())
         yield from (partial(self._check_beyond, entry) for entry in checked)
         for _, group in groupby(sorted(unknown, key=_module), key=_module):
             yield partial(self._refuse_unknown, list(group), paths)
@@ -241,7 +243,6 @@ class Lookup:
         yield from (partial(self._check_set, *declared) for declared in (self._declared or {}).items())
 
     def _check_set(self, path: str, declared: BeyondKey) -> None:
-        """Raise UserError for a key beyond that must be set and is not."""
         if declared.default is None and self._ini.find(path) is None:
             raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
 
@@ -252,14 +253,12 @@ class Lookup:
             self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
 
     def _check_beyond(self, entry: Entry) -> None:
-        """Raise UserError for a wrong value of a key beyond."""
         beyond = self._beyond_path(entry)
         if beyond is not None and self._declared:
             with self.mistakes_of(beyond):
                 self._declared[beyond].check(entry.value)
 
     def _beyond_path(self, entry: Entry) -> str | None:
-        """The first path beyond that the entry matches."""
         return next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
 
     def _refuse_unknown(self, entries: Sequence[Entry], known: Sequence[str]) -> None:
@@ -281,7 +280,6 @@ class Lookup:
                 raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
-        """Every known key of this ini, with its full path."""
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
             manager, own_mac = self._chosen(MANAGER, node), self._chosen(mac.PROTOCOL, node)
@@ -307,10 +305,27 @@ class Lookup:
     @cached_property
     def _declared(self) -> Mapping[str, BeyondKey] | None:
         len(self.nodes)  # first of all, for there may be no more than a limit
-        try:
-            return self._beyond.declared(lambda path: entry.value if (entry := self._ini.find(path)) else None)
-        except WrongKeyError as error:
-            raise self.error(error.path, str(error)) from None
+        while True:
+            try:
+                return self._beyond.declared(self._text)
+            except WrongKeyError as error:
+                if error.path in self._replaced:
+                    raise self._replaced[error.path] from None
+                self._replaced[error.path] = self.error(error.path, str(error))
+
+    def _text(self, path: str) -> str | None:
+        """The ini's text at a path; a possible one where the text is refused, so that all else is checked, too."""
+        entry = self._ini.find(path)
+        key = next((key for key in KEYS if key.name == _generic(path)), None)
+        if path not in self._replaced and not (entry and key and self._is_refused(key, path)):
+            return entry.value if entry else None
+        if key is None:
+            return None
+        return key.default or (f'"{key.choices[0]}"' if key.choices else "1")
+
+    def _is_refused(self, key: Setting, path: str) -> bool:
+        """Whether the host itself refuses the value, which no simulator judges."""
+        return not key.name.startswith(STACK) and self._chosen(key, _node_in(path)) is None
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -320,7 +335,6 @@ class Lookup:
         return found
 
     def _beyond_paths(self, entry: Entry) -> Iterable[str]:
-        """The paths beyond that the entry may match."""
         name = entry.key.rpartition(".")[2]
         return self._by_name[name] if name in self._by_name else chain(*self._by_name.values())
 
@@ -385,6 +399,10 @@ def _all_or_raise(known: Sequence[str], checks: Iterable[Callable[[], Any]]) -> 
     return values
 
 
+def _raise(error: UserError) -> None:
+    raise error
+
+
 def _is_ignored(key: str) -> bool:
     """Whether it affects only reporting, or random number streams, of which we use none."""
     _, dot, name = key.rpartition(".")
@@ -392,8 +410,13 @@ def _is_ignored(key: str) -> bool:
     return is_of_object if dot else key in IGNORED_OPTIONS
 
 
+def _node_in(path: str) -> NodeId | None:
+    """The node of a path, if it is one of a node."""
+    found = re.search(r"node\[(\d+)\]", path)
+    return int(found[1]) if found else None
+
+
 def _at(path: str, node: NodeId) -> str:
-    """The path of the key at that node."""
     return path.replace(EVERY_NODE, f"node[{node}]")
 
 
@@ -408,6 +431,5 @@ def _generic(path: str) -> str:
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    """A suggestion for an unknown name."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -65,14 +65,18 @@ def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: B
                 f"{sweep.source}: {name}={value} changes nothing in {sweep.template.name}: the template does not use "
                 f"it with these settings"
             )
-        if backend and all(key.startswith(unused_keys(backend)) for key in keys):
-            raise UserError(
-                f"{sweep.source}: {name}={value} only sets {min(keys)}, which the back-end {backend.name} does not read"
-            )
+        _check_read(f"{sweep.source}: {name}={value}", keys, backend)
+    for name in _varied(sweep):
+        keys = set[str]().union(*(_changed_keys(point, name, render) for point in points))
+        _check_read(f"{sweep.source}: axis {name}", keys, backend)
+
+
+def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> None:
+    if backend and keys and all(key.startswith(unused_keys(backend)) for key in keys):
+        raise UserError(f"{what} only sets {min(keys)}, which the back-end {backend.name} does not read")
 
 
 def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
-    """The ini keys that a variable changes; all if no ini exists without it."""
     entries = _entries(render(point))
     try:
         others = _entries(render(_without(point, name)))
@@ -104,6 +108,12 @@ def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
             or setting.read_given(setting.default) != setting.read_given(value)
         ):
             yield name, value
+
+
+def _varied(sweep: Sweep) -> set[str]:
+    """The variables with several values."""
+    axes = (axis for axis in sweep.axes if len(axis.values) > 1 and not (axis.zipped or axis.owner))
+    return {name for axis in axes for settings in axis.values.values() for name in settings}
 
 
 def _without(point: Point, name: str) -> Point:

@@ -32,6 +32,7 @@ from roambus.experiments.console.options import (
     Simulator,
     Single,
     factory_of,
+    is_given,
     pairs,
 )
 from roambus.experiments.console.output import answer, detail, remark
@@ -55,7 +56,10 @@ def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> N
     from roambus.bridge.backends.radio.macs import mac_of
     from roambus.experiments.sweeps.runner import scenario_of
 
-    if not is_compiled(mac_of(scenario_of(plans[0], factory))):
+    known = is_compiled(mac_of(scenario_of(plans[0], factory)))
+    if known is None:
+        remark("each run compiles the radio, some 20 s, for no cache can be written: let NUMBA_CACHE_DIR name a folder")
+    elif not known:
         remark("the radio is compiled, once after each installation; that takes some 20 s")
 
 
@@ -115,6 +119,10 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     The ini alone: roambus run thesis --set brokers=8 --set speed=4 --render
     """  # noqa: D301  # click wants the character itself
+    if endpoint is None and is_given("wait"):
+        raise UserError("--wait: nobody is waited for without --endpoint: leave it out")
+    if endpoint is not None and is_given("backend") and backend != "castalia":
+        raise UserError(f"--backend {backend}: only a Castalia can come to an --endpoint: leave one of the two out")
     if render:
         _render(single, out)
     elif endpoint is None:
@@ -128,7 +136,6 @@ def run(
 
 
 def _render(single: Single, out: Path) -> None:
-    """Print the ini, or write it to a given folder."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand

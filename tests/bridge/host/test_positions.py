@@ -11,6 +11,7 @@ import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
+from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.positions import Receivers, motion
@@ -138,3 +139,12 @@ def test_movement_that_castalia_draws_is_refused() -> None:
     drawn = places(NodeSettings(None, RandomWaypoint()), NodeSettings((1, 1)))
     with pytest.raises(UserError, match=r"which Castalia draws: give SN\.node\[\*\]\.MobilityManager\.file"):
         CastaliaFactory().make(drawn, Located, Path())
+
+
+def test_the_embedded_radio_tells_the_same_places() -> None:
+    """From the first event on, whenever a node boots."""
+    described = places(NodeSettings((10, 20), start_spread=0), NodeSettings((30, 20), start_spread=0))
+    trace = TraceWriter()
+    Host(described, Located, RadioFactory().make(described, Located, Path()), trace).run()
+    seen = {row["node"]: row["detail"] for row in trace.table().to_pylist() if row["event"] == "look"}
+    assert seen == {0: "(10.0, 20.0) (0.0, 0.0)", 1: "(30.0, 20.0) (0.0, 0.0)"}

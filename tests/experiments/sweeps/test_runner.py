@@ -235,6 +235,9 @@ def test_a_worker_without_memory_ends_without_a_traceback(monkeypatch: pytest.Mo
     [
         ("field", {"movements": "absent.movements"}, "movements=absent.movements changes nothing in field.ini.j2"),
         ("field", {"interference": 0.5}, "interference=0.5 only sets SN.interference.*, which the back-end ideal"),
+        ("field", {"sigma": 2.0}, "sigma=2.0 only sets SN.wirelessChannel.sigma, which the back-end ideal"),
+        ("field", {"battery": 5.0}, r"battery=5.0 only sets .*initialEnergy, which the back-end ideal"),
+        ("field", {"rssi_noise": 3.0}, r"rssi_noise=3.0 only sets .*rssiNoise, which the back-end ideal"),
         ("field", {"path_losses": "losses.txt"}, "SN.wirelessChannel.pathLoss.* the back-end ideal does not read"),
     ],
 )
@@ -247,6 +250,13 @@ def test_a_setting_that_no_run_uses_is_refused(
     Path("losses.txt").write_text("0>1:60\n")
     with pytest.raises(UserError, match=problem):
         plan_runs(sweep, tmp_path / "out", backend=IdealFactory())
+
+
+def test_an_axis_that_no_run_uses_is_refused(tmp_path: Path) -> None:
+    """All of its points would be the same run, though their inis differ."""
+    axes = (plain_axis("prob_tx", [0.5, 1.0]), plain_axis("nodes", [2, 3]))
+    with pytest.raises(UserError, match=r"axis prob_tx only sets .*MAC.probTx, which the back-end ideal does not read"):
+        plan_runs(Sweep("mine", find_template("field"), (FLOODING,), axes), tmp_path / "out", backend=IdealFactory())
 
 
 def test_contacts_on_the_radio_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
