@@ -76,7 +76,8 @@ def judge(mutant: Mutant, who: str, states: int, histories: int) -> str:
     if who == "unit tests":
         import pytest  # noqa: PLC0415  # only here: this process reads the broken text from now on
 
-        options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        # pytest would read the modules of a plugin, which roambus is, itself, and not what is broken.
+        options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--assert=plain"]
         path = Path("tests", mutant.file)
         nearest = [str(one) for one in (path.with_name(f"test_{path.name}"),) if (ROOT / one).exists()]
         runs = (pytest.main([*options, *(str(ROOT / one) for one in its)]) for its in (nearest, mutant.tests) if its)
