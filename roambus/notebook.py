@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -23,7 +24,7 @@ from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
-from roambus.dataframes import Results, Scalar, Values, listed, results
+from roambus.dataframes import Results, Values, listed, results
 from roambus.experiments.console.options import Simulator, factory_of
 from roambus.experiments.sweeps.class_files import reference_of
 from roambus.experiments.sweeps.sweep import Sweep, expand
@@ -152,7 +153,7 @@ def _check(**arguments: object) -> None:
             raise UserError(f"{name}={value!r}: this is to be {words}")
 
 
-def _listed(settings: Settings | None) -> dict[str, list[Scalar]]:
+def _listed(settings: Settings | None) -> dict[str, list[Any]]:
     """Return each setting's values; raise UserError for none."""
     try:
         return {name: listed(values) for name, values in (settings or {}).items()}
@@ -173,12 +174,12 @@ def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds:
     return Choice(variables, names, seeds, [text for name, text in texts.items() if "." in name])
 
 
-def _name(agent: AnyAgent, out: Path) -> str:
-    """Return the agent as --agents takes it; raise UserError for a parameter behind its name."""
-    if not isinstance(agent, _PLACE) and not (isinstance(agent, type) and issubclass(agent, Agent)):
-        raise UserError(f"agent={agent!r}: this is to be an agent's name, file or class")
-    if isinstance(agent, type):
+def _name(agent: object, out: Path) -> str:
+    """Return the agent as --agents takes it; raise UserError for anything else, and a parameter behind its name."""
+    if isinstance(agent, type) and issubclass(agent, Agent):
         return reference_of(agent, out / AGENTS_FOLDER)
+    if not isinstance(agent, str | PathLike):
+        raise UserError(f"agent={agent!r}: this is to be an agent's name, file or class")
     name, *parameters = agent.split(maxsplit=1) if isinstance(agent, str) else [os.fspath(agent)]
     if parameters:
         setting, _, value = parameters[0].partition("=")
