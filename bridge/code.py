@@ -32,7 +32,7 @@ from roambus.bridge.process import is_raised
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
-DRIVERS, ARCHIVES = "roambus.drivers", "roambus.archives"
+DRIVERS = "roambus.drivers"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:

@@ -26,7 +26,7 @@ from roambus.experiments.console.output import Telling, with_options
 MODULES = {
     **dict.fromkeys(("rerun", "run", "trace"), "runs"),
     "sweep": "sweeps",
-    **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
+    **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
     **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
 }
@@ -98,7 +98,6 @@ def _check_memory() -> None:
 
 
 def _expected(error: Exception) -> tuple[str, int] | None:
-    """Return message and exit code of a foreign exception that is no mistake in roambus."""
     if _is_interrupted(error):
         return "interrupted", InterruptionError.exit_code
     if _lacks_memory(error):
@@ -180,7 +179,6 @@ def _load(name: str) -> click.Command | None:
 
 
 def _load_brought(point: EntryPoint) -> click.Command:
-    """Import a package's command; a broken one reports its error on use."""
     problem = f"{point.value} is not a click.Command"
     try:
         found = point.load()

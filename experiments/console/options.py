@@ -165,7 +165,6 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    """Fetch an address' files; return its local folder. Raise UserError, RoambusError."""
     from roambus.experiments.stores import open_store
 
     store = open_store(text)
@@ -342,9 +341,6 @@ AGAINST = click.option(
 )
 SOME_AGENTS = click.option(
     "--agents", metavar="A,B,...", help="Only these agents of the results, in this order.  [default: all]"
-)
-PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
 )
 
 

@@ -91,7 +91,6 @@ class _IsolatedAgents:
             yield
 
     def _serve(self, handle: Handle, channel: Connection) -> None:
-        """Handle events in the agent's process, for ever."""
         keys: dict[Hashable, int] = {}
         while True:
             event, now = self._unpacked(channel.recv_bytes())

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
+    from roambus.experiments.stores import Store
     from roambus.experiments.sweeps.runner import Crew, Summary
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
@@ -265,7 +266,6 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    """Return a line for each failed run; note those already shown."""
     if not telling().is_quiet:
         telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
     return [f"{place}: {error}" for place, error in made.failures]
@@ -288,16 +288,15 @@ def _publishing(crew: Crew, results: Path) -> Crew:
     Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
-    from roambus.experiments.sweeps.runner import PublishingCrew
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
-    store = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    store: Store | None = next((one for one in stores if results.is_relative_to(one.folder)), None)
     if store is None:
         return crew
     if not isinstance(crew, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return PublishingCrew(crew, store)
+    return store.publishing(crew)
 
 
 # Until it is known
