@@ -170,6 +170,18 @@ class Commands(click.Group):
             self.add_command(with_options(found), cmd_name)
         return self.commands.get(cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command and its words; raise UserError for an option with one value that is given twice."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            *_, given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(words))
+            for one in given:
+                if isinstance(one, click.Option) and not one.multiple and given.count(one) > 1:
+                    raise UserError(f"{one.opts[0]}: given twice")
+        return name, command, words
+
 
 def _load(name: str) -> click.Command | None:
     """Import a command; no other package can take a core command's name."""

@@ -122,7 +122,9 @@ def _resolved(place: Path, reference: str) -> str:
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
     """Sentences that each name their file."""
-    links = scenario.measured
+    workload, links = scenario.workload, scenario.measured
+    if not (workload.subscriptions or workload.publications or workload.commands):
+        yield "no node subscribes or publishes: set Application.roles, filter and publishInterval for traffic"
     if links is None:
         return
     choice = links.choice(len(scenario.nodes), scenario.time_limit)
