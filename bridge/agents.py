@@ -97,12 +97,10 @@ def _points(reference: str) -> list[EntryPoint]:
 
 
 def _foreign_packages(points: Iterable[EntryPoint]) -> list[str]:
-    """Return other packages that bring the entry points."""
     return sorted({str(point.dist.name) for point in points if point.dist is not None} - {DISTRIBUTION})
 
 
 def _find(reference: str, installed: str | None) -> type[Agent]:
-    """Import the module (`installed`: not from the working folder) and choose its class."""
     what, target = f"agent {reference!r}", installed or reference
     module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
     if installed:
@@ -118,7 +116,6 @@ def _find(reference: str, installed: str | None) -> type[Agent]:
 
 
 def _choose_class(reference: str, module: ModuleType, name: str) -> type[Agent]:
-    """Return the named class, or the module's only own agent."""
     agents = {key: value for key, value in vars(module).items() if _is_agent(value)}
     own = {key: value for key, value in agents.items() if value.__module__ == module.__name__}
     named = getattr(module, name, None) if name else next(iter(own.values()), None)
@@ -191,7 +188,6 @@ def _refuse_hidden_methods(reference: str, file: Path) -> None:
 
 
 def _is_mark(decorator: ast.expr) -> bool:
-    """Return whether it is `on` or `on_timer`, under any import name."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     return ast.unparse(function).rpartition(".")[2] in ("on", "on_timer")
 
@@ -236,7 +232,6 @@ def find_code(reference: str) -> AgentCode:
 
 
 def _files_of_file(file: Path) -> tuple[Path, ...]:
-    """Return the file and its imports of the user's own."""
     if not file.is_file():
         return ()
     return (file, *sorted(one for one in project_files([file]) if one != file and not is_installed(one)))

@@ -58,7 +58,6 @@ Contact = tuple[Pair, SimTime, SimTime]
 
 
 def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
-    """Yield links up, and down before the run's end."""
     spans: dict[Pair, list[tuple[SimTime, SimTime]]] = {}
     for pair, start, end in contacts:
         spans.setdefault(pair, []).append((start, end))
@@ -71,7 +70,6 @@ def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
 
 
 def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, SimTime]]:
-    """The same times without overlaps."""
     begins, ends = -1, -1
     for start, end in sorted(spans):
         if start > ends:
@@ -83,7 +81,6 @@ def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, Sim
 
 
 def _read_pair(extent: Extent, a: str, b: str) -> Pair:
-    """Return the nodes in the given order; raise ValueError."""
     one, other = extent.node(a.strip()), extent.node(b.strip())
     if one == other:
         raise ValueError(f"node {one} meets itself")
@@ -98,8 +95,6 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 class _Csv:
-    """A contact a line."""
-
     def __init__(self, columns: list[str], separator: str, extent: Extent) -> None:
         self._extent = extent
         self._separator = separator

@@ -185,7 +185,6 @@ def attributes(text: str) -> tuple[tuple[str, Value], ...]:
 
 
 def _check_travels(value: Filter | Notification) -> None:
-    """Raise ValueError if no message can carry it."""
     try:
         bytes_of(value)
     except (struct.error, ArithmeticError):

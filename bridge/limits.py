@@ -62,7 +62,6 @@ class Limit:
 
 
 def _number(value: float) -> str:
-    """Return a readable number, abbreviated beyond 64 bits."""
     # Python refuses to write out integers of more than 4,300 digits, and nobody would read them.
     if isinstance(value, int) and value.bit_length() > 64:
         return f"about 2^{value.bit_length() - 1}"

@@ -61,7 +61,6 @@ def read_movement(path: Path, extent: Extent) -> Ways:
 
 
 def _check_begin(ways: Ways, limit_s: float) -> None:
-    """Raise ValueError if all movement begins after the run."""
     legs = (leg for way in ways.values() for leg in pairwise(way))
     begin = min((before.time_s for before, after in legs if before[1:] != after[1:]), default=0.0)
     if begin >= limit_s:
@@ -260,7 +259,6 @@ def _follow(way: list[WayPoint], order: Order) -> None:
 
 
 def _interrupt(way: list[WayPoint], time_s: float) -> WayPoint:
-    """End the way at the node's place at `time_s`."""
     last = way[-1]
     if last.time_s > time_s:
         way.pop()

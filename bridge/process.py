@@ -1,9 +1,8 @@
 """Processes of roambus: the signals that end them, child processes, temporary folders, and the working folder.
 
 SIGTERM and SIGHUP count as Ctrl-C. A block ends at once (`termination_interrupts`) or stays whole
-(`interrupts_postponed`). Temporary folders are locked; the next command
-removes those of killed processes, whose locks are free. Matplotlib and Numba, which read settings from the working
-folder, possibly a stranger's, are imported from elsewhere.
+(`interrupts_postponed`). Temporary folders are locked; the next command removes those of killed processes, whose locks
+are free.
 
 A crash of a child process ends one run and not the sweep. The outcome comes pickled through a pipe. The kernel ends the
 child with its parent. Signals stay blocked in a child until it has its handlers: an earlier one would end it without a
@@ -73,7 +72,6 @@ def termination_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _handled(numbers: Collection[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Handle the signals this way during the block."""
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
@@ -187,6 +185,10 @@ def _remove_if_abandoned(folder: str) -> None:
 
 _OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 """Allows returning to an unreadable folder where O_PATH exists."""
+
+
+if os.path.expanduser("~") == "~":  # noqa: PTH111  # Path.home() raises then
+    os.environ["HOME"] = os.devnull  # a user without a home: libraries would make a folder of this name
 
 
 def import_elsewhere(name: str) -> ModuleType:

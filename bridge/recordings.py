@@ -220,7 +220,6 @@ def _rows(columns: dict[str, NDArray[np.float64]], times: NDArray[np.int64]) -> 
 
 
 def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
-    """Return the first row that lacks a time or numbers, with a message."""
     for index, line in enumerate(content.splitlines()[1:]):
         cells = line.decode(errors="replace").split(",")
         problem = f"the line has {len(cells)} columns, and the head has {len(names)}"
@@ -230,7 +229,6 @@ def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
 
 
 def _unreadable(row: dict[str, str]) -> str:
-    """Return a row's unreadable part, or ""."""
     try:
         pa.array([row[TIME]]).cast(pa.timestamp("s"))
     except pa.ArrowInvalid:

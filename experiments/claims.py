@@ -2,7 +2,7 @@
 
 A quantity has one value a seed (paired runs). A two-sided t-test at 5 % compares its mean with a bound. A claim holds
 if every part is significantly on the claimed side. It does not hold if any part is significantly on the other side,
-with Holm's correction, because one of many parts looks contrary by chance. Otherwise it is not significant.
+with Holm's correction for many parts. Otherwise it is not significant.
 
 A study writes `ClaimTest`s, mostly with `at_each`: a `Comparison` at every place of some axes.
 """

@@ -24,7 +24,7 @@ from roambus.experiments.listing import (
     study_metrics,
     study_summary,
 )
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study, study_modules
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
@@ -163,7 +163,6 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Thing:
-    """A sweep, with its axes and fixed values; raises UserError."""
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
     return Thing(
@@ -207,7 +206,7 @@ def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(study_modules()[name])
+    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
     return Thing("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
 
 
@@ -219,7 +218,6 @@ def _metric(name: str) -> Thing:
 
 
 def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
-    """The metrics of every run, then the studies' other ones, each with its study."""
     yield from ((metric, "") for metric in METRICS)
     if name in study_metrics():
         for study in shipped_studies():

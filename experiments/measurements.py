@@ -156,7 +156,6 @@ _COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, *MEASURED)}
 
 
 def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the required columns and kinds; raises ValueError."""
     if table.empty:
         raise ValueError("it has no rows")
     for column in _COLUMNS[name]:

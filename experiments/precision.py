@@ -200,7 +200,6 @@ def for_claims(sweep: Sweep, measured: Measurements, claims: Sequence[ClaimTest]
 def _parts_at(
     sweep: Sweep, measured: Measurements, claim: ClaimTest, points: Sequence[str], seeds: int
 ) -> Sequence[Part] | None:
-    """A claim's parts from the first seeds of its points; None if a run is missing."""
     part = _with_runs(measured, measured.runs[SEED] < seeds)
     there = _runs_by_point(sweep, part)
     if any(len(there.get(point, ())) < seeds for point in points):

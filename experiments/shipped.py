@@ -47,9 +47,10 @@ def shipped_files(suffix: str) -> dict[str, Path]:
 
 
 def shipped_study(file: Path) -> str | None:
-    """The study whose folder has the file, or None."""
+    """The study whose folder has the file, and of several the one of its name; or None."""
     place = file.resolve().parent
-    return next((name for name, folder in shipped_studies().items() if folder.resolve() == place), None)
+    found = [name for name, folder in shipped_studies().items() if folder.resolve() == place]
+    return file.stem if file.stem in found else next(iter(found), None)
 
 
 def find_file(kind: str, suffix: str, name: str) -> Path:

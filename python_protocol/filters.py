@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from struct import Struct
 from typing import Any, ClassVar, Self
 
@@ -39,6 +40,8 @@ class Operator(Enum):
     GREATER_OR_EQUAL = ">="
     PREFIX = "prefix"
     EXISTS = "exists"
+    WITHIN = "within"
+    """Of a place, the attributes x and y; the operand is an area: "50 of (40, 20)"."""
 
 
 _OPERATORS = list(Operator)
@@ -53,6 +56,8 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.GREATER_OR_EQUAL: operator.ge,
 }
 _WHOLE, _NUMBER = re.compile(r"[-+]?[0-9]+"), re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_CIRCLE = re.compile(r"\s*{0}\s+of\s+\(\s*{0}\s*,\s*{0}\s*\)\s*".format(r"([-+]?\d+(?:\.\d+)?)"))
+_INSIDE = re.compile(r"\s*inside\s+\({0},{0}\)\s*-\s*\({0},{0}\)\s*".format(r"\s*([-+]?\d+(?:\.\d+)?)\s*"))
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -151,6 +156,8 @@ class Constraint:
 
     def matches(self, attributes: dict[str, Value]) -> bool:
         """Whether the attribute is there and compares as asked."""
+        if self.operator is Operator.WITHIN:
+            return _is_within(self.operand, attributes.get("x"), attributes.get("y"))
         value = attributes.get(self.attribute)
         if value is None:
             return False
@@ -166,8 +173,23 @@ class Constraint:
     def __str__(self) -> str:
         if self.operator is Operator.EXISTS:
             return f"{self.attribute} exists"
+        if self.operator is Operator.WITHIN:
+            return f"within {self.operand}"
         operand = f"'{self.operand}'" if isinstance(self.operand, str) else self.operand
         return f"{self.attribute} {self.operator.value} {operand}"
+
+
+@cache
+def circle(operand: Value) -> tuple[float, float, float] | None:
+    """Return radius (m) and centre of an area such as "50 of (40, 20)"; None for another operand."""
+    match = _CIRCLE.fullmatch(str(operand))
+    return None if match is None else (float(match[1]), float(match[2]), float(match[3]))
+
+
+def _is_within(operand: Value, *place: Value | None) -> bool:
+    """Whether a place is in an area or on its border."""
+    area, there = circle(operand), [one for one in place if isinstance(one, int | float)]
+    return area is not None and len(there) == 2 and math.dist(area[1:], there) <= area[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,12 +281,32 @@ def read_value(reader: Reader) -> Value:
 def parse_filter(text: str) -> Filter:
     """Read "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raise ValueError.
 
-    A text stands in single quotes and cannot contain one; an `and` with an even number of quotes behind it separates
-    constraints.
+    "within 50 of (40, 20)" and "inside (0, 0)-(30, 30)" are areas for the attributes x and y. A text stands in single
+    quotes and cannot contain one; an `and` with an even number of quotes behind it separates constraints.
     """
     if text.strip() in ("", "all"):
         return Filter()
-    return Filter(tuple(map(_parse_constraint, re.split(r"\band\b(?=(?:[^']*'[^']*')*[^']*$)", text))))
+    parts = re.split(r"\band\b(?=(?:[^']*'[^']*')*[^']*$)", text)
+    return Filter(tuple(one for part in parts for one in _parse_area(part) or [_parse_constraint(part)]))
+
+
+def _parse_area(text: str) -> list[Constraint]:
+    """Read an area as constraints on x and y; none for another text."""
+    if match := _INSIDE.fullmatch(text):
+        left, bottom, right, top = (parse_value(match[one]) for one in range(1, 5))
+        bounds = (("x", left, right), ("y", bottom, top))
+        if not all(float(low) < float(high) for _, low, high in bounds):
+            raise ValueError(f"{text.strip()!r} is an area of no size: write the lower left corner first")
+        return [
+            Constraint(name, comparison, bound)
+            for name, low, high in bounds
+            for comparison, bound in ((Operator.GREATER_OR_EQUAL, low), (Operator.LESS_OR_EQUAL, high))
+        ]
+    word, _, operand = text.strip().partition(" ")
+    area = circle(operand) if word == "within" else None
+    if area is not None and area[0] <= 0:
+        raise ValueError(f"{text.strip()!r} is an area of no size")
+    return [] if area is None else [Constraint("", Operator.WITHIN, "{:g} of ({:g}, {:g})".format(*area))]
 
 
 def _parse_constraint(text: str) -> Constraint:

@@ -296,7 +296,6 @@ dataclass(frozen=True)(Parameters)
 
 
 def _imply(parameters: type[Parameters]) -> None:
-    """Add implied values to a constructor's arguments."""
     # Around the constructor, and not in `__post_init__`: there a value that was given can no longer be told from a
     # default, and what a profile implies must not replace what was given.
     make: Callable[..., None] = parameters.__init__
@@ -318,7 +317,6 @@ def _check_given(parameters: type[Parameters], given: Mapping[str, Any]) -> None
 
 
 def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
-    """Add a parameter's name to an error about its value."""
     try:
         return does(value)
     except ValueError as error:

@@ -26,7 +26,7 @@ from roambus.experiments.console.output import Telling, with_options
 MODULES = {
     **dict.fromkeys(("rerun", "run", "trace"), "runs"),
     "sweep": "sweeps",
-    **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
+    **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
     **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
 }
@@ -68,7 +68,6 @@ def main() -> None:
 
 
 def _run(told: Telling) -> int:
-    """Run the command, print its document, and return the exit code."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `roambus` has it while modules are read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with termination_interrupts():
@@ -99,7 +98,6 @@ def _check_memory() -> None:
 
 
 def _expected(error: Exception) -> tuple[str, int] | None:
-    """Return message and exit code of a foreign exception that is no mistake in roambus."""
     if _is_interrupted(error):
         return "interrupted", InterruptionError.exit_code
     if _lacks_memory(error):
@@ -114,7 +112,6 @@ def _is_interrupted(error: BaseException) -> bool:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Return whether Python, or a library being loaded, ran out of memory."""
     is_refused = isinstance(error, ImportError | SystemError) and any(text in str(error) for text in _REFUSED)
     return is_refused or isinstance(error, MemoryError)
 
@@ -134,7 +131,6 @@ def _print_any_name() -> None:
 
 
 def _fail(told: Telling, message: str, code: int) -> None:
-    """End with the handled error's message."""
     shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
     if told.is_verbose:
         traceback.print_exc()
@@ -150,7 +146,6 @@ _LONGEST_MESSAGE = 4000
 
 
 def _describe(error: OSError) -> str:
-    """Return the system's message, with its file if any."""
     problem = error.strerror or _reason(error)
     return f"{error.filename}: {problem}" if error.filename else problem
 
@@ -196,7 +191,6 @@ def _load(name: str) -> click.Command | None:
 
 
 def _load_brought(point: EntryPoint) -> click.Command:
-    """Import a package's command; a broken one reports its error on use."""
     problem = f"{point.value} is not a click.Command"
     try:
         found = point.load()

@@ -45,7 +45,6 @@ def results(folder: str | PathLike[str], study: str | None = None) -> Results:
 
 
 def _found(folder: str | PathLike[str]) -> Path:
-    """Return the folder, or the mirror of an object-store address."""
     store = open_store(folder) if isinstance(folder, str) else None
     if store is None:
         return Path(folder)
@@ -130,7 +129,6 @@ class Results:
 
 
 def _texts(where: Where) -> dict[str, list[str]]:
-    """Return the values as in folder names."""
     return {axis: [plain(value) for value in listed(values)] for axis, values in where.items()}
 
 
@@ -140,13 +138,11 @@ def listed(values: Values) -> list[Scalar]:
 
 
 def _table(table: pd.DataFrame, measured: Measurements, against: str | None) -> pd.DataFrame:
-    """Return the table in the order of lines along `against`."""
     ordered = in_order(table, measured, find_axis(measured, against))
     return _with_numbers(ordered, [axis_column(axis) for axis in measured.axes])
 
 
 def _with_numbers(table: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
-    """Return a copy with numeric axes where possible."""
     return table.assign(**{axis: _typed(table[axis]) for axis in axes})
 
 

@@ -1,9 +1,8 @@
 """`roambus doctor` checks this machine and reports which back-ends can run.
 
 Each check examines one thing and returns a `Result`: there, missing (no fault) or broken, with advice. `look` turns any
-exception into a result, so checks import their subjects themselves. A thing is checked even if its prerequisite is
-missing, so the table shows every remaining step. Programs are started, because one built for another OMNeT++ is present
-but does not start.
+exception into a result, so checks import their subjects themselves. Each thing is checked even without its
+prerequisite. Programs are started, because one built for another OMNeT++ is present but does not start.
 """
 
 from __future__ import annotations
@@ -178,12 +177,10 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
 
 
 def _omnetpp_release() -> str:
-    """Return the release in the environment's folder; empty if none."""
     return release_in(Path(root)) if (root := os.environ.get(OMNETPP_ROOT)) else ""
 
 
 def _for_newer() -> str:
-    """Return advice for an OMNeT++ newer than Castalia's own sources."""
     if major(_omnetpp_release()) <= CASTALIAS_MAJOR:
         return ""
     return "; no public Castalia builds with it: docs/guide/castalia.md says what concerns a tree that is to"
@@ -228,7 +225,6 @@ def check_adapter() -> Result:
 
 
 def _check_built(file: Path, build: str) -> Result:
-    """Check a file's build from our wire.proto, and its libraries."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
 
     # The hash is compiled in as a text. To start the library and ask would need a simulator, which may be missing.
@@ -280,7 +276,6 @@ def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> s
 
 
 def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
-    """Return a program's last line, usually the reason it ended."""
     lines = (answer.stderr or answer.stdout).strip().splitlines()
     return lines[-1] if lines else f"exit status {answer.returncode}"
 

@@ -222,7 +222,6 @@ class Point:
         confidence: float,
         about: str = "",
     ) -> Known:
-        """Draw seeds until decided; raise AssertionError unless it passes."""
         __tracebackhide__ = True
         if not 0 < confidence < 1:
             raise ValueError(f"confidence: {confidence:g} is not a share between 0 and 1, such as 0.95")
@@ -247,7 +246,6 @@ class Point:
         raise AssertionError("\n".join([f"{what}: {verdict}", *self._evidence(known, seeds, bound, about)]))
 
     def _evidence(self, known: Known, seeds: int, bound: Bound, about: str) -> Iterator[str]:
-        """Return the interval, the seeds, and the command that replays the worst run."""
         from roambus.experiments.claims import Side
 
         if not known.values:

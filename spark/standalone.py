@@ -33,7 +33,7 @@ from roambus.spark.engine.java import (
     options_to_write,
     write_java_home,
 )
-from roambus.spark.engine.session import SPARK_HOME, check_master, end_java, local_address, spark_session
+from roambus.spark.engine.session import SPARK_HOME, check_master, end_java, local_address, numbered, spark_session
 
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
@@ -134,11 +134,10 @@ def _write_sparks(folder: Path, archive: ClassArchive) -> None:
 
 
 def _use(session: SparkSession) -> None:
-    session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").toArrow()
+    numbered(session, 2, lambda batches: batches, "id long").toArrow()
 
 
 def _free_port(host: str, port: int) -> int:
-    """Return the port, or a free one for 0; raise UserError unless it can be bound."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
             # As Java does it: a port whose last connections have just been closed is free.
@@ -153,7 +152,6 @@ def _free_port(host: str, port: int) -> int:
 
 
 def _address_once_up(url: str) -> str:
-    """Return the address from which the master is reached, once it is up."""
     deadline = time.monotonic() + MASTER_STARTS_S
     while True:
         try:

@@ -42,7 +42,6 @@ LR_WPAN_BPS = 250_000
 LEAST_SENSITIVE_DBM = -85
 """ns-3 aborts above this sensitivity, which 802.15.4 requires."""
 MOST_CCA_DBM = LEAST_SENSITIVE_DBM + 10
-LEAST_MAX_BE = 3
 
 WITHOUT_COUNTERPART = (
     "prob_tx",
@@ -142,27 +141,14 @@ def _check_mac(scenario: Scenario) -> None:
     is_ieee = isinstance(mac, Ieee802154Settings)
     if not isinstance(mac, MacSettings) and not (is_ieee and scenario.ns3.stack == "lr-wpan"):
         raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3's {scenario.ns3.stack} has a MAC of its own")
-    if isinstance(mac, Ieee802154Settings):
-        _check_802154(mac, scenario.radio.cca_threshold_dbm)
+    if is_ieee and mac.network_overhead_bytes + mac.packet_overhead_bytes < HEADER_BYTES:
+        raise UserError(f"{mac.PROTOCOL}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many")
+    if is_ieee and scenario.radio.cca_threshold_dbm > MOST_CCA_DBM:
+        raise UserError(f"{path_of(RadioSettings, 'cca_threshold_dbm')}: ns-3 takes {MOST_CCA_DBM} dBm at most")
     for field in FIXED if is_ieee else WITHOUT_COUNTERPART:
         declared = settings_of(type(mac))[field]
         if getattr(mac, field) != declared.read(declared.default or ""):
             raise UserError(f"{declared.name}: ns-3's MACs have nothing like it: leave it at {declared.default}")
-
-
-def _check_802154(mac: Ieee802154Settings, cca_dbm: float) -> None:
-    """Raise UserError for values that ns-3 aborts on, or cannot keep."""
-    header = f"{mac.PROTOCOL}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many"
-    for is_wrong, problem in (
-        (mac.network_overhead_bytes + mac.packet_overhead_bytes < HEADER_BYTES, header),
-        (
-            cca_dbm > MOST_CCA_DBM,
-            f"{path_of(RadioSettings, 'cca_threshold_dbm')}: ns-3 takes {MOST_CCA_DBM} dBm at most",
-        ),
-        (mac.max_be < LEAST_MAX_BE, f"{path_of(Ieee802154Settings, 'max_be')}: ns-3 takes {LEAST_MAX_BE} to 8"),
-    ):
-        if is_wrong:
-            raise UserError(problem)
 
 
 def settings_text(scenario: Scenario) -> str:

@@ -2,8 +2,7 @@
 
 An error is located at the traceback's last line of the agent's, not the machinery's or the standard library's; for a
 user's agent never at ours. An error in carrying out actions is located where a generator handler has stopped, or at the
-handler as a whole. An agent draws from `self.random`: draws from the generators that all code shares are an error,
-because they make results unrepeatable.
+handler as a whole. Draws from shared generators are an error: they make results unrepeatable.
 """
 
 from __future__ import annotations

@@ -158,7 +158,6 @@ class Host:
     # What happens at one instant
 
     def _handle_step(self, step: Step) -> SimTime | None:
-        """Handle an instant or a part of it; return the next due time."""
         now = self._queue.now = step.now
         for node in step.deaths:
             self._faults.die(node)
@@ -212,7 +211,6 @@ class Host:
             raise describe_failure(self._agents[receiver], now, event, error, actions) from error
 
     def _handle_due(self, number: int) -> None:
-        """Handle the due event, the `number`-th of this instant."""
         _, node, order, event = self._queue.take()
         now = self._queue.now
         if number > MAX_TIMERS_AT_ONCE:
@@ -243,7 +241,6 @@ class Host:
         self._call_agent(node, event)
 
     def _call_agent(self, node: NodeId, event: Event) -> None:
-        """Let the agent handle the event, and carry out its answer."""
         now, executing, actions = self._queue.now, self._executor.executing, None
         try:
             actions = self._handlers[node](event, now)
@@ -375,7 +372,6 @@ class ActionExecutor:
         ))  # fmt: skip
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
-        """Perform the action, and write to the simulator's log if it wants that."""
         take_note = self._take_note
         if take_note is None:
             return perform

@@ -16,6 +16,8 @@ from random import Random
 from typing import NamedTuple, cast
 
 from roambus.bridge.backend import NodeInfo
+from roambus.bridge.host.positions import motion
+from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import TOPIC, Command, Publication, Publications, Scenario
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.plans import Fault, FaultKind
@@ -43,6 +45,7 @@ from roambus.python_protocol.vocabulary import (
     DETACH,
     PUBLISH,
     ROLE,
+    SECOND,
     SUBSCRIBE,
     UNSUBSCRIBE,
     NodeId,
@@ -157,15 +160,27 @@ def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterat
 
 
 def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command]:
-    """The commands of all nodes, unordered."""
     workload = scenario.workload
     for entry in workload.subscriptions:
         yield Command(entry.at, entry.node, Subscribe(entry.filter))
     for publications in workload.publications:
         drawn = _publications(publications, scenario.seed)
+        placed = _placer(scenario, publications.node) if publications.placed else lambda one, _: one
         for at in _times(publications, scenario, nodes[publications.node].start):
-            yield from (Command(at, publications.node, next(drawn)) for _ in range(publications.burst))
+            yield from (Command(at, publications.node, placed(next(drawn), at)) for _ in range(publications.burst))
     yield from workload.commands
+
+
+def _placer(scenario: Scenario, node: NodeId) -> Callable[[Publication, SimTime], Publication]:
+    """Return a function that adds the node's place (m) to a publication's attributes."""
+    path = paths_of(scenario)[node]
+
+    def placed(publication: Publication, at: SimTime) -> Publication:
+        (x, y), _ = motion(path, at / SECOND)
+        attributes = {**dict(publication.attributes), "x": round(float(x), 1), "y": round(float(y), 1)}
+        return Publication(tuple(sorted(attributes.items())), publication.payload)
+
+    return placed
 
 
 def _publications(publications: Publications, seed: int) -> Iterator[Publication]:
@@ -190,7 +205,6 @@ def _times(publications: Publications, scenario: Scenario, boot: SimTime) -> Ite
 
 
 def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
-    """The planned command, or None if never executed."""
     at, node, command = entry
     outage = outage_at(down, node, at)
     if outage is None:

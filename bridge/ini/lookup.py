@@ -229,7 +229,6 @@ class Lookup:
         return _all_or_raise(mistakes, chain(self._checks(), parts))[-len(parts) :]
 
     def _checks(self) -> Iterator[Callable[[], Any]]:
-        """The check of each entry, and of each key's value."""
         known = [(key, path) for key, path in self._known() if self._is_there(key, path)]
         paths = [*(path for _, path in known), *self._possible()]
         checked = [entry for entry in self._ini.entries if self._declared is not None and not _is_ignored(entry.key)]
@@ -244,7 +243,6 @@ class Lookup:
         yield from (partial(self._check_set, *declared) for declared in (self._declared or {}).items())
 
     def _check_set(self, path: str, declared: BeyondKey) -> None:
-        """Raise UserError for a key beyond that must be set and is not."""
         if declared.default is None and self._ini.find(path) is None:
             raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
 
@@ -255,14 +253,12 @@ class Lookup:
             self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
 
     def _check_beyond(self, entry: Entry) -> None:
-        """Raise UserError for a wrong value of a key beyond."""
         beyond = self._beyond_path(entry)
         if beyond is not None and self._declared:
             with self.mistakes_of(beyond):
                 self._declared[beyond].check(entry.value)
 
     def _beyond_path(self, entry: Entry) -> str | None:
-        """The first path beyond that the entry matches."""
         return next((path for path in self._beyond_paths(entry) if entry.pattern.matches(path)), None)
 
     def _refuse_unknown(self, entries: Sequence[Entry], known: Sequence[str]) -> None:
@@ -284,7 +280,6 @@ class Lookup:
                 raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
-        """Every known key of this ini, with its full path."""
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
             manager, own_mac = self._chosen(MANAGER, node), self._chosen(mac.PROTOCOL, node)
@@ -340,7 +335,6 @@ class Lookup:
         return found
 
     def _beyond_paths(self, entry: Entry) -> Iterable[str]:
-        """The paths beyond that the entry may match."""
         name = entry.key.rpartition(".")[2]
         return self._by_name[name] if name in self._by_name else chain(*self._by_name.values())
 
@@ -423,7 +417,6 @@ def _node_in(path: str) -> NodeId | None:
 
 
 def _at(path: str, node: NodeId) -> str:
-    """The path of the key at that node."""
     return path.replace(EVERY_NODE, f"node[{node}]")
 
 
@@ -438,6 +431,5 @@ def _generic(path: str) -> str:
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    """A suggestion for an unknown name."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""

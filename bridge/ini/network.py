@@ -81,7 +81,6 @@ class NodeReader:
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
     def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
-        """A point in the field, from these two keys."""
         for key, limit in zip((x, y), self._field_m, strict=True):
             outside = not 0 <= self._keys.value(key, node) <= limit
             self._keys.refuse(outside, key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)

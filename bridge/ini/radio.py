@@ -152,7 +152,6 @@ def read_losses(path: Path, what: str, places: int) -> GivenLosses:
 
 
 def _ways_in(line: str, what: str, places: int) -> Iterator[tuple[_Way, float]]:
-    """A line's ways with their losses; raises ValueError."""
     source, arrow, ways = line.partition(">")
     if not arrow:
         raise ValueError(f"{line!r} is no line SOURCE>TARGET:DB,TARGET:DB such as 0>1:62.5,2:80")
@@ -165,7 +164,6 @@ def _ways_in(line: str, what: str, places: int) -> Iterator[tuple[_Way, float]]:
 
 
 def _place(text: str, what: str, places: int) -> int:
-    """The number of a node or cell; raises ValueError."""
     if not text.strip().isdecimal() or int(text) >= places:
         raise ValueError(f"{text.strip()!r} is no number from 0 to {places - 1}: there are {places} {what}")
     return int(text)

@@ -130,7 +130,6 @@ def parse_ini(text: str, path: Path, mistakes: list[str] | None = None) -> Ini:
 
 
 def _entries(text: str, path: Path, mistakes: list[str]) -> Iterator[Entry]:
-    """The entries of [General]; adds a line for each mistake."""
     is_general, sections = True, 0
     for number, line in _logical_lines(text):
         content, is_whole = _without_comment(line)
@@ -156,7 +155,6 @@ _INSTEAD = 'network = SN, below it seed-set = {{ seed }}, and below it {% includ
 
 
 def _remedy(include: str) -> str:
-    """The line to write instead of a line `include FILE`."""
     instead = _INSTEAD if include.endswith(_DEFAULTS) else "the lines of that file"
     return f"a rendered ini is one file: write here {instead}"
 

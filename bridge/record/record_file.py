@@ -236,6 +236,5 @@ class RecordingBackend:
         self._writer.write(message)
 
     def _end(self, message: FromSimulator | ToSimulator) -> None:
-        """Rename the now complete record into place."""
         self._write(message)
         self._is_whole = True

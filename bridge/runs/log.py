@@ -106,7 +106,6 @@ def _commit(folder: Path) -> str:
 
 
 def _resolved(place: Path, reference: str) -> str:
-    """The commit of a branch, also of a packed one."""
     shared = place / "commondir"
     common = place / shared.read_text().strip() if shared.is_file() else place
     if (file := common / reference).is_file():
@@ -121,7 +120,6 @@ def _resolved(place: Path, reference: str) -> str:
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
-    """Sentences that each name their file."""
     workload, links = scenario.workload, scenario.measured
     if not (workload.subscriptions or workload.publications or workload.commands):
         yield "no node subscribes or publishes: set Application.roles, filter and publishInterval for traffic"

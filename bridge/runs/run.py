@@ -1,8 +1,7 @@
 """A run: its plan, its key, and how it is made in a folder with the trace, the ini, the ini's files and a log.
 
 The key is a hash of everything that can change the trace, and only that: ini and files, seed, trace level, kind of
-back-end, and the code (`roambus.bridge.code`) of agent, host and back-end. Too narrow a key would pass off an old trace
-as a changed agent's; too wide a key would repeat finished sweeps.
+back-end, and the code (`roambus.bridge.code`) of agent, host and back-end.
 
 The trace holds the key and is written last, in one step: a killed run has no trace and is made again. A failed run
 leaves a log and the file `failed` with the key.
@@ -221,7 +220,6 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
 
 
 def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
-    """A frame's header bytes and bit rate, if not the metrics' default."""
     if framing is None:
         return {}
     air = framing.header_bytes, framing.bits_per_second or scenario.radio.data_rate_bps
@@ -229,7 +227,6 @@ def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
 
 
 def _migrations(agent: type[Agent]) -> dict[str, str]:
-    """Message types that metrics count as migration costs."""
     names = " ".join(message.message_type for message in agent.migration_messages)
     return {MIGRATION_MESSAGES: names} if names else {}
 

@@ -150,6 +150,8 @@ class Publications:
     topics: int = 0
     popularity: float = 0.0
     burst: int = 1
+    placed: bool = False
+    """Whether the publisher's place at that time becomes the attributes x and y."""
 
 
 TOPIC = "topic"

@@ -45,7 +45,7 @@ class Ieee802154Settings:
     )  # fmt: skip
     network_overhead_bytes: int = _as_tunable_mac("network_overhead_bytes")
     min_be: int = key(MAC + "macMinBE", WHOLE, "3", "smallest back-off exponent", within=_EXPONENT)
-    max_be: int = key(MAC + "macMaxBE", WHOLE, "5", "largest back-off exponent", within=_EXPONENT)
+    max_be: int = key(MAC + "macMaxBE", WHOLE, "5", "largest back-off exponent", within=Range(3, 8))
     max_csma_backoffs: int = key(
         MAC + "macMaxCSMABackoffs", WHOLE, "4", "busy results before a channel access failure, less one",
         within=Range(0, 5),

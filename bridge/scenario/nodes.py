@@ -202,6 +202,12 @@ class ApplicationSettings:
         '""',
         "attributes of each notification, such as \"topic = 'news' and price = 3\"",
     )
+    placed: bool = key(
+        APPLICATION + "placed",
+        TRUTH,
+        "false",
+        "each notification has the place of its publisher, attributes x and y in m",
+    )
     topics: int = key(
         APPLICATION + "topics",
         WHOLE,

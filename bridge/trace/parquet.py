@@ -97,7 +97,6 @@ class TraceWriter:
 
 
 def _unwritable(rows: Iterable[TraceRow]) -> AgentError:
-    """Return the error for the first row with text that no file can hold."""
     for row in rows:
         try:
             for value in row:
@@ -196,7 +195,6 @@ def _bytes_of_texts(column: pa.Array) -> int:
 
 
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:
-    """Raise DamagedTraceError for an invalid time or node."""
     for column, greatest in ((TIME_S, LATEST_S), (NODE, GREATEST_NODE)):
         extremes = pc.min_max(batch[column]).as_py()
         bad = next((one for one in extremes.values() if one is not None and not 0 <= one <= greatest), None)

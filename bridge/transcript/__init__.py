@@ -3,6 +3,6 @@
 docs/guide/transcripts.md is the language reference.
 
 `document` and `head` read the file, with the network (`network`) and the sentences (`commands`). `timeline` makes a
-scenario of them, `journal` the output lines, `by_hand` scripts timers and chance, and `transcript` goes from file to
-file.
+scenario of them, `journal` the output lines, and `transcript` goes from file to file. A `Driver` of an installed
+package can work the agents.
 """

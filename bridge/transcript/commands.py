@@ -169,7 +169,7 @@ class RunOut:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """By hand: a node's draws at its next event; see `by_hand`."""
+    """By hand: a node's draws at its next event."""
 
     node: NodeId
     picks: tuple[int, ...]

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from roambus.bridge.code import DRIVERS, named
 from roambus.bridge.limits import LINKS
 from roambus.bridge.scenario.plans import share
 from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_positive
@@ -37,8 +38,8 @@ class Head:
     slot: SimTime = SECOND
     """The time for a command's messages."""
     times: bool = False
-    by_hand: bool = False
-    """Whether commands decide arrivals and timers."""
+    driver: str = ""
+    """The name of the driver whose commands decide arrivals and timers."""
     hidden: dict[str, int] = field(default_factory=dict)
     """Message types and notes that are not shown, with their line numbers."""
     range_m: float = 30.0
@@ -79,8 +80,6 @@ KEYWORDS = (
 
 
 class _HeadReader:
-    """Reads a head line by line."""
-
     def __init__(self) -> None:
         self.head = Head()
         self.drawing = Drawing()
@@ -122,7 +121,6 @@ class _HeadReader:
                 raise ValueError(f"only below {', '.join(BLOCKS[:-1])} or {BLOCKS[-1]} lines are indented")
 
     def _read_run(self, number: int, keyword: str, rest: str) -> None:
-        """Agent, mode and display."""
         match keyword:
             case "agent":
                 self.head.agent_line = number
@@ -131,15 +129,14 @@ class _HeadReader:
                 raise ValueError("'times' stands alone")
             case "times":
                 self.head.times = True
-            case "by" if rest != "hand":
-                raise ValueError(f"'by {rest}' is not a setting; write 'by hand'")
+            case "by" if rest not in (drivers := named(DRIVERS)):
+                raise ValueError(unknown("driver", rest, drivers))
             case "by":
-                self.head.by_hand = True
+                self.head.driver = rest
             case "hide":
                 self.head.hidden |= dict.fromkeys(rest.split(), number)
 
     def _read_number(self, number: int, keyword: str, rest: str) -> None:
-        """Seed, times, and field measures."""
         match keyword:
             case "seed" if not rest.isdecimal():
                 raise ValueError(f"{rest!r} is not a seed such as 7")
@@ -176,7 +173,6 @@ class _HeadReader:
             self.head.parameters[key] = value
 
     def _read_names(self, _: int, keyword: str, rest: str) -> None:
-        """Listed nodes and links, and names of filters and events."""
         match keyword:
             case "clients" | "links":
                 for word in rest.split():
@@ -192,7 +188,6 @@ class _HeadReader:
                 self.head.vocabulary.events.define(*_definition(rest, "event e1: topic = 1, price = 3"))
 
     def _read_complete(self, rest: str) -> None:
-        """Links between all pairs of named nodes."""
         nodes = [name for word in rest.split() for name in expand_names(word)]
         if len(nodes) < 2:
             raise ValueError(f"{rest!r} does not name two nodes or more, such as b1 n1..n5")

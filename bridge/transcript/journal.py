@@ -157,7 +157,6 @@ class Wording:
                 yield from (f"  {line}" for line in listing.lines())
 
     def _subject(self, note: Note) -> str:
-        """The notification or message type of a note."""
         identifier = note.notification_id
         return note.message_type or "" if identifier is None else self._names.notification_id(identifier)
 
@@ -218,7 +217,6 @@ class OutputWriter:
 
 
 def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
-    """Its name in `hide`."""
     if isinstance(what, Note):
         return what.name
     return None if isinstance(what, Deliver) else what.message.message_type

@@ -12,14 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from roambus.bridge.backends.ideal.backend import Arrival
 from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Ring
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.bridge.transcript import commands
-from roambus.bridge.transcript.by_hand import Draws
 from roambus.bridge.transcript.commands import (
     Apply,
     Arrive,
@@ -93,12 +91,10 @@ class Timeline:
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
         """Detached clients' departure times and old places."""
         self._links: list[LinkChange] = []
-        self.arrivals: list[Arrival] = []
-        """Arrivals by time, if messages are worked by hand."""
-        self.draws: dict[NodeId, list[Draws]] = {}
-        """The scripted draws of each node, if chance is worked by hand."""
         self.hands_on: SimTime | None = None
-        """The start of that."""
+        """The start of work by hand."""
+        self.orders: list[tuple[SimTime, Arrive | Draw]] = []
+        """Its arrivals and draws, by time."""
         self._ties: list[SimTime] = []
         """Times that are later than the one before only to keep the order."""
         self._ways = Ways(network.places, head.speed_mps)
@@ -124,7 +120,7 @@ class Timeline:
         if first.after is not None:
             last.end, last.is_cut_short = self._later(first.after), True
         self.now = last.end
-        if number is not None and self.head.by_hand and self.hands_on is None:
+        if number is not None and self.head.driver and self.hands_on is None:
             self.hands_on = self.now
             self._commands += [Command(self.now, node, HandsOn()) for node in self._roles]
         slot = Slot(number, self.now, self.now, is_cut_short=self.hands_on is not None)
@@ -188,7 +184,6 @@ class Timeline:
         )
 
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
-        """Apply a command; return the time for its effects."""
         if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
             raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
         if text := refusal(command, self.parents, {one.node: one.kind for one in self._faults}, self.network):
@@ -243,7 +238,6 @@ class Timeline:
         self._take_place(node, None, self.now + DEPARTURE)
 
     def _return(self, back: Return) -> None:
-        """Attach a client, by default at its old place."""
         node, name = back.node, self.network.subscriber_name(back.node)
         if node not in self._away:
             raise ValueError(f"{name} is not away; write '{name} detaches' before")
@@ -262,13 +256,10 @@ class Timeline:
     def _work_by_hand(self, command: ByHand) -> None:
         if self.hands_on is None:
             raise ValueError("this needs a line 'by hand' in the head, and must come after the setup")
-        match command:
-            case Arrive(sender, receiver, number, lost):
-                self.arrivals.append(Arrival(self.now, sender, receiver, number, lost))
-            case RunOut(node, number):
-                self._commands.append(Command(self.now, node, Ring(number)))
-            case Draw(node, picks):
-                self.draws.setdefault(node, []).append((self.now, picks))
+        if isinstance(command, RunOut):
+            self._commands.append(Command(self.now, command.node, Ring(command.number)))
+        else:
+            self.orders.append((self.now, command))
 
 
 # Commands that are more than one thing in a scenario.

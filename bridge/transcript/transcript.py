@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, cast
+from random import Random
+from typing import Any, Protocol, cast
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backend import Backend
-from roambus.bridge.backends.ideal.backend import IdealBackend, make_hand_worked, make_ideal
+from roambus.bridge.backends.ideal.backend import IdealBackend, make_ideal
+from roambus.bridge.code import DRIVERS, named
 from roambus.bridge.errors import UserError, mistakes_at
-from roambus.bridge.host.agents import Wrapper
+from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import Hands, HandWork
 from roambus.bridge.transcript.commands import CommandReader
 from roambus.bridge.transcript.document import Document, read_document
 from roambus.bridge.transcript.head import Head, read_head
@@ -29,7 +30,7 @@ from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import parse_parameters, unknown
-from roambus.python_protocol.vocabulary import DROP, MIGRATE, REPLAY, STORE
+from roambus.python_protocol.vocabulary import DROP, MIGRATE, REPLAY, STORE, NodeId
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Broker-family parameters for the papers' links: a drawn tree without losses."""
@@ -50,6 +51,22 @@ class Overrides:
     """Receives the name of code before it runs."""
 
 
+class Driver(Protocol):
+    """Works the agents and links of one run by a timeline's commands.
+
+    An entry point of the group `roambus.drivers` makes it of the timeline; a transcript names it, as in "by hand".
+    """
+
+    def carrier(self, scenario: Scenario) -> IdealBackend:
+        """Make the back-end."""
+
+    def chance(self, node: NodeId) -> Random:
+        """Make a node's generator."""
+
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Let the agent handle commands, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A parsed transcript: agents, scenario and names."""
@@ -61,22 +78,21 @@ class Plan:
     names: NetworkNames
 
     def carrier(self) -> IdealBackend:
-        """A new back-end, with links worked by hand if the transcript says so."""
-        begin, arrivals = self.timeline.hands_on, self.timeline.arrivals
-        return make_ideal(self.scenario) if begin is None else make_hand_worked(self.scenario, begin, arrivals)
+        """A new back-end, with the driver's links if there is one."""
+        return driver.carrier(self.scenario) if (driver := self._driver()) else make_ideal(self.scenario)
 
     def run(
         self, carrier: Backend, trace: TraceWriter, *wrappers: Wrapper, inner: Sequence[Wrapper] = ()
-    ) -> list[Hands]:
-        """Run the agents inside wrappers, the first innermost; return any drivers by hand.
-
-        `inner` wrappers are inside those drivers.
-        """
-        work = HandWork(self.timeline) if self.head.by_hand else None
-        around = (*inner, *wrappers) if work is None else (*inner, work.wrap, *wrappers)
-        chance = None if work is None else work.chance
+    ) -> Driver | None:
+        """Run the agents inside wrappers, the first innermost; return any driver, which `inner` wrappers are inside."""
+        driver = self._driver()
+        around = (*inner, driver.wrap, *wrappers) if driver else (*inner, *wrappers)
+        chance = driver.chance if driver else None
         Host(self.scenario, self.agent_class, carrier, trace, wrappers=around, chance=chance).run()
-        return [] if work is None else work.hands
+        return driver
+
+    def _driver(self) -> Driver | None:
+        return named(DRIVERS)[self.head.driver].load()(self.timeline) if self.head.driver else None
 
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:

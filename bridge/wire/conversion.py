@@ -165,7 +165,6 @@ class StepReader:
         return steps
 
     def _read_window(self, message: pb.Step, quiet: SimTime, handled: SimTime) -> list[Step]:
-        """Return a Step for each of several instants."""
         now = message.now
         deliveries = {
             instant: sorted(chain.from_iterable(map(self._read_arrival, arrivals)), key=_receiver)
@@ -203,7 +202,6 @@ class StepReader:
         return Totals(counts, message.energy_mj[:], [self._read_move(move) for move in message.moves])
 
     def _check_totals(self, message: pb.Finished, sends: int) -> None:
-        """Compare both sides' counts, to notice lost messages."""
         for what, theirs, ours in (
             ("sends", message.sends, sends),
             ("deliveries", message.deliveries, self._deliveries),

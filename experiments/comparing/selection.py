@@ -70,7 +70,6 @@ def narrow(measured: Measurements, agents: Sequence[str], where: Where) -> Measu
 
 
 def _values(measured: Measurements, axis: str, wanted: Sequence[str]) -> list[str]:
-    """The axis values as in the results; raises UserError for an unknown axis or value."""
     if axis not in measured.axes:
         raise UserError(unknown("axis", axis, dict.fromkeys(measured.axes)))
     known = measured.values(axis)

@@ -88,8 +88,6 @@ def _argument(context: click.Context) -> str:
 
 
 def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
-    """Return a source of these kinds' names, or all."""
-
     def found(_: click.Context) -> Iterator[str]:
         from roambus.experiments.listing import KINDS, names
 
@@ -100,7 +98,6 @@ def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
 
 
 def _metrics(context: click.Context) -> Iterable[str]:
-    """Return the preceding results' metrics, else every sweep's."""
     table = Path(_argument(context), "metrics", "runs.csv")
     if not table.is_file():
         return _names("metrics")(context)
@@ -110,7 +107,6 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 
 def _variables(context: click.Context) -> Iterator[str]:
-    """Return --set's names: template or sweep variables, and named settings."""
     from roambus.experiments.sweeps.narrowing import is_template
     from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
@@ -123,7 +119,6 @@ def _variables(context: click.Context) -> Iterator[str]:
 
 
 def _parameters(context: click.Context) -> Iterator[str]:
-    """Return --param's names, of the agent named before."""
     from roambus.bridge.agents import load_agent
     from roambus.python_protocol.settings import describe_parameters
 
@@ -170,7 +165,6 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    """Fetch an address' files; return its local folder. Raise UserError, RoambusError."""
     from roambus.experiments.stores import open_store
 
     store = open_store(text)
@@ -347,9 +341,6 @@ AGAINST = click.option(
 )
 SOME_AGENTS = click.option(
     "--agents", metavar="A,B,...", help="Only these agents of the results, in this order.  [default: all]"
-)
-PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
 )
 
 

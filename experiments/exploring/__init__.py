@@ -1,7 +1,8 @@
 """Exploring: agents are checked in all reachable states of a small network, or hunted in large ones.
 
-`scenario_file` reads the question; `initial_state` runs its setup. `shapes` and `random_networks` make networks.
-`moments`, `copies`, `nodes`, `world` and `steps` make up a state, `model` its steps. `checker` searches breadth first,
-`reduction` leaves out orders, `fair_cycles` finds endless runs. `properties`, `property_checker` and `probes` judge;
-`counterexamples` and `verdicts` report. `exploration` runs one search, `hunt` random `histories` in several processes.
+`scenario_file` reads the question; `initial_state` runs its setup. `by_hand` works agents by commands. `shapes` and
+`random_networks` make networks. `moments`, `copies`, `nodes`, `world` and `steps` make up a state, `model` its steps.
+`checker` searches breadth first, `reduction` leaves out orders, `fair_cycles` finds endless runs. `properties`,
+`property_checker` and `probes` judge; `counterexamples` and `verdicts` report. `exploration` runs one search, `hunt`
+random `histories` in several processes.
 """

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import Hands
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
+from roambus.experiments.exploring.by_hand import Hands, HandWork
 from roambus.experiments.exploring.model import Model, Rules, State
 from roambus.experiments.exploring.moments import ClockError, Moment
 from roambus.experiments.exploring.nodes import Nodes
@@ -114,7 +114,7 @@ def _run_setup(planned: Plan, *, relative: bool) -> tuple[Witness, list[Hands]]:
     witness, carrier = Witness(planned.timeline, planned.scenario), planned.carrier()
     inner = (_with_moments,) if relative else ()
     try:
-        hands = planned.run(carrier, TraceWriter(), witness_by(witness), inner=inner)
+        work = planned.run(carrier, TraceWriter(), witness_by(witness), inner=inner)
     except AgentError as error:
         if isinstance(error.__cause__, ClockError):
             raise UserError(f"in the setup: {error}") from error
@@ -125,7 +125,7 @@ def _run_setup(planned: Plan, *, relative: bool) -> tuple[Witness, list[Hands]]:
             f"{carrier.under_way} messages are under way when the setup is over; "
             "let it end with a longer wait, such as: wait 10s"
         )
-    return witness, hands
+    return witness, work.hands if isinstance(work, HandWork) else []
 
 
 def _with_moments(_: Agent, handle: Handle) -> Handle:

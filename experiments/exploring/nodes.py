@@ -5,7 +5,7 @@ nodes, so states, messages and events have numbers, and answers are cached.
 
 Each answer is computed at least twice, from two copies: an agent that answers differently depends on hidden state, and
 is refused. `is_timed` is true once an agent reads the clock or sets a timer. Each representative of each draw is tried
-(`bridge.transcript.by_hand`).
+(`by_hand`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.nodes import Ring
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.bridge.transcript.by_hand import ChanceError, Hands, ScriptedChance, Timers
+from roambus.experiments.exploring.by_hand import ChanceError, Hands, ScriptedChance, Timers
 from roambus.experiments.exploring.copies import Copier, Numbering, Surroundings
 from roambus.experiments.exploring.moments import NOW, ClockError, Moment, Probe
 from roambus.python_protocol.actions import Action, Deliver, Note

@@ -40,14 +40,12 @@ def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
 
 
 def _description(name: str, messages: Sequence[type[Message]]) -> dict[str, Any]:
-    """Return an agent's table: its messages by tag, their first byte."""
     keys = _keys(messages)
     by_tag = {cls.tag: _message(cls, key) for cls, key in zip(messages, keys, strict=True)}
     return {"name": name, "key": _key(name), "pan": pan_of(name), "messages": by_tag}
 
 
 def _message(cls: type[Message], key: str) -> dict[str, Any]:
-    """Return a message's table; without its own type it shows its payload's."""
     kind = _type(cls)
     known = {} if kind is None else {"type": kind}
     return {"class": cls.__name__, "key": key, **known, "shape": _shape(cls)}
@@ -65,7 +63,6 @@ def _keys(messages: Sequence[type[Message]]) -> list[str]:
 
 
 def _type(cls: type[Message]) -> str | None:
-    """Return the class's type; None if each message has that of its payload."""
     name: object = cls.message_type
     return name if isinstance(name, str) else None
 
@@ -81,7 +78,6 @@ def _shape(cls: type[Message]) -> Shape:
 
 
 def _fields(layout: Layout) -> Shape:
-    """Return the shape of a layout's fields; a byte of bits has no name."""
     named: list[Shape] = []
     for group in groups(layout.declared):
         if group[0].sort == "bit":
@@ -121,7 +117,6 @@ def _declared(kind: Any) -> Shape:
 
 
 def _lua(value: Any) -> str:
-    """Return the value in Lua: tables, lists, strings and numbers."""
     match value:
         case dict():
             return "{" + ", ".join(f"[{_lua(key)}] = {_lua(one)}" for key, one in value.items()) + "}"

@@ -108,7 +108,6 @@ def _streamed(traces: Sequence[Trace], folder: Path, kind: str) -> Iterator[tupl
 
 
 def _write(path: Path, content: Content) -> tuple[Path | None, str | None]:
-    """Write the file; return a line instead for a damaged trace."""
     try:
         remove_unfinished(path)  # of an export that was killed while it wrote the same file
         with errors_named(path), UnfinishedFile(path) as unfinished:

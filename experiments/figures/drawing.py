@@ -4,7 +4,7 @@ Lines have a colour, a marker and a dash, so no reader depends on colours, and s
 visible. An agent has one colour in a folder. Line parts have SVG ids, by which the report hides them.
 
 Axes hold all intervals and begin at 0 where lengths are compared; panels share a scale. Rates near 0 or 1 get a folded
-scale (logit with offset); a non-linear axis says so. Matplotlib has fixed settings and writes no date.
+scale (logit with offset); a non-linear axis says so.
 """
 
 # ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`

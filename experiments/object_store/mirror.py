@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -22,9 +22,12 @@ from urllib.parse import urlsplit
 from pyarrow import ArrowException
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.run import RunPlan
+from roambus.experiments.sweeps.runner import BEGUN, Crew
 
 SCHEMES = ("s3", "gs", "abfs", "hdfs")
 MIRRORS = "mirrors"
@@ -205,14 +208,12 @@ class Mirror:
             del self._stored[name]
 
     def _names(self, folder: Path) -> Iterator[PurePosixPath]:
-        """Return the finished files in a folder of the mirror."""
         for path, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             place = Path(path).relative_to(self.folder)
             yield from (PurePosixPath(place, name) for name in sorted(files) if not name.startswith("."))
 
     def _is_older(self, stored: Stored) -> bool:
-        """Return whether the mirror lacks the file or has an older one."""
         try:
             own = (self.folder / stored.name).stat()
         except FileNotFoundError:
@@ -230,9 +231,37 @@ class Mirror:
         self._stored[name] = stored
         self._date(stored)
 
+    def publishing(self, crew: Crew) -> PublishingCrew:
+        """Return the crew; it publishes each run as it ends."""
+        return PublishingCrew(crew, self)
+
     def _date(self, stored: Stored) -> None:
         """Give the mirror's file the address's time, which marks both as equal."""
         os.utime(self.folder / stored.name, ns=(stored.modified_ns, stored.modified_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class PublishingCrew:
+    """Another crew, and the store for its runs."""
+
+    crew: Crew
+    store: Mirror
+
+    @property
+    def at_once(self) -> int:
+        """As many as the other crew makes."""
+        return self.crew.at_once
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yield number and error of each published run; raises StorageError and the crew's errors."""
+        self.store.publish()  # what the sweep is, and runs that a broken connection has left here
+        with closing(self.crew.run(plans, backend, workspace)) as ended:
+            for number, error in ended:
+                if number != BEGUN[0]:
+                    self.store.publish(plans[number].folder)
+                yield number, error
 
 
 def open_mirror(text: str) -> Mirror:

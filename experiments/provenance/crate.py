@@ -31,7 +31,8 @@ from roambus.experiments.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.experiments.verification import CODE_FOLDER, METADATA_FILE, Verifier
+from roambus.experiments.provenance.unpacked import CODE_FOLDER, METADATA_FILE
+from roambus.experiments.provenance.verification import Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
@@ -95,7 +96,6 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
 
 
 def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], Codes]:
-    """Return the runs, and the code of their agents."""
     runs, codes, told = [], Codes({}, {}, {}), set[str]()
     for folder in packing.sweeps:
         for trace in find_traces(folder):
@@ -120,7 +120,6 @@ def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
 
 
 def _code_of(reference: str) -> Path | str:
-    """Return the agent's file or package; raise UserError if there is neither."""
     code = find_code(reference)
     if code.package:
         return code.package
@@ -132,7 +131,6 @@ def _code_of(reference: str) -> Path | str:
 
 
 def _add_modules(reference: str, codes: Codes) -> None:
-    """Add the agent's package, and each user module that it imports."""
     code, point = find_code(reference), installed_agent(reference)
     brought = point.dist if point is not None and not is_own(point) else None
     own = {file for file in project_files(code.files) if not is_installed(file)}
@@ -150,7 +148,6 @@ def _add_modules(reference: str, codes: Codes) -> None:
 
 
 def _import_path(file: Path) -> PurePosixPath:
-    """Return a module's path below its import folder."""
     folder = file.parent
     while (folder / "__init__.py").is_file():
         folder = folder.parent
@@ -163,7 +160,6 @@ def _place(file: Path) -> PurePosixPath:
 
 
 def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """Return the crate's files without its metadata."""
     yield PurePosixPath("README.md"), _TEXT.read_text(encoding="utf-8").format(runs=runs).encode()
     yield SCRIPT, _SCRIPT.encode()
     yield REQUIREMENTS, requirements_file(codes.packages).encode()
@@ -189,7 +185,6 @@ def _results(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def _add(archive: zipfile.ZipFile, path: PurePosixPath, content: bytes) -> PackedFile:
-    """Add a file; return its metadata."""
     # One time for all: equal results make equal archives, but for the date in the metadata.
     info = zipfile.ZipInfo(str(path), SAME_TIME)
     info.external_attr = (0o755 if path == SCRIPT else 0o644) << 16

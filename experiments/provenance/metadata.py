@@ -22,7 +22,7 @@ from urllib.parse import quote
 from packaging.requirements import Requirement
 
 from roambus.bridge.runs.log import Maker
-from roambus.experiments.verification import METADATA_FILE
+from roambus.experiments.provenance.unpacked import METADATA_FILE
 
 DISTRIBUTION = "roambus"
 
@@ -131,7 +131,6 @@ def identifier(path: PurePosixPath) -> str:
 
 
 def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) -> Entity:
-    """Return the crate's root entity, without unstated fields."""
     return {
         "@id": "./",
         "@type": "Dataset",
@@ -147,7 +146,6 @@ def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) 
 
 
 def _software() -> Iterator[Entity]:
-    """Return roambus, Python and the libraries as they are here."""
     yield {
         "@id": "#roambus",
         "@type": "SoftwareApplication",
@@ -178,7 +176,6 @@ def _file(packed: PackedFile, code: PackedCode) -> Entity:
 
 
 def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
-    """Return a run, after its values: agent, axes and seed."""
     levels = [level.split("=", 1) for level in run.place.split("/")]
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
     for one, (name, value) in zip(values, levels, strict=True):

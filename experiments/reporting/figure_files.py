@@ -54,7 +54,6 @@ def draw_figures(
 
 
 def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
-    """All figures, or those of some metrics; raises UserError for an unknown or unmeasured metric."""
     if not metrics:
         return all_figures(found)
     present = set(found.measured.points[METRIC])
@@ -67,7 +66,6 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
 
 
 def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
-    """A metric's figures as planned by the study, or the one over the first axis."""
     found.measured.metric(metric)  # refuses an unknown one
     own = [plan for plan in _planned(found) if all((line.metric or plan.metric) == metric for line in plan.lines)]
     return _drawn(found, own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric])

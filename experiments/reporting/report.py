@@ -3,8 +3,7 @@
 The page is a Jinja template in `page`. Figures are SVG elements, so the page can hide lines; its policy runs only its
 own script. The page refers to values by number, never by name: results can be a stranger's.
 
-Results are the whole study only with all its agents, values, seeds and fixed settings (`scope`). Verdicts have a mark
-and a word beside the colour; few seeds are pointed out.
+Results are the whole study only with all its agents, values, seeds and fixed settings (`scope`).
 """
 
 from __future__ import annotations

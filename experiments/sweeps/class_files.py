@@ -84,7 +84,6 @@ def _parsed(source: str) -> Sequence[ast.stmt]:
 
 
 def _needed(name: str, statements: Sequence[ast.stmt], what: str) -> list[str]:
-    """The sources that bind this name and its references; raises UserError."""
     last = {name: number for number, statement in enumerate(statements) for name in _bound(statement)}
     found = {number for number, one in enumerate(statements) if _is_of_the_future(one)}
     waiting, seen = [name], set[str]()

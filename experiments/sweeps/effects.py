@@ -77,7 +77,6 @@ def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> No
 
 
 def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
-    """The ini keys that a variable changes; all if no ini exists without it."""
     entries = _entries(render(point))
     try:
         others = _entries(render(_without(point, name)))

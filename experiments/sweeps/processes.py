@@ -119,7 +119,6 @@ class _Crew:
         self.workers.clear()
 
     def _replace(self, worker: _Worker, number: int, plan: RunPlan) -> Iterator[tuple[int, str | None]]:
-        """Replace a dead worker if work is left; raises RoambusError if none starts."""
         del self.workers[worker.connection]
         worker.end(0)
         # A worker that never was ready had not begun the run, so the run is not to blame.
@@ -152,8 +151,6 @@ class _Crew:
 
 
 class _Worker:
-    """A process that makes one run after another."""
-
     task: tuple[int, RunPlan]
     is_ready = False
     """Whether the worker has said that it is ready."""

@@ -101,7 +101,6 @@ def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
 
 
 def _source_again(sweep: str, template: str) -> str:
-    """The argument of `sweep` for this sweep, or the template of single runs."""
     stem = template.removesuffix(TEMPLATE_SUFFIX)
     if (sweep or stem) in {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}:
         return sweep or stem
@@ -119,7 +118,6 @@ def _made_as(results: Path) -> Iterator[str]:
 
 
 def _option(name: str, value: str, owners: Sequence[str] | None) -> tuple[str, str]:
-    """The option for a variable, or for a parameter of these agents."""
     if owners is None:
         return "--set", f"{name}={value}"
     return "--param", f"{owners[0]}.{name}={value}" if len(owners) == 1 else f"{name}={value}"

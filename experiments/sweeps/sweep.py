@@ -132,7 +132,6 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
 
 
 def _check_runs(where: str, count: int) -> None:
-    """Raise UserError above the limit: all runs are planned before the first."""
     try:
         RUNS.check(count)
     except ValueError as error:
@@ -171,7 +170,6 @@ def _check_parameters(sweep: Sweep) -> None:
 
 
 def _check_settings(sweep: Sweep) -> None:
-    """Raise UserError for an unknown variable, a wrong value, or one set twice."""
     sources: dict[str, str] = {}
     axes = ((f"axes.{axis.name}", list(axis.values.values())) for axis in sweep.axes if not axis.owner)
     for where, choices in (("set", [sweep.fixed]), *axes):

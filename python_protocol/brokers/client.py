@@ -111,7 +111,6 @@ class Client(Process):
         return made
 
     def _publication(self, notification: Notification, hops: int) -> Message:
-        """The PUB for a notification."""
         return Pub(hops, notification)
 
     def _send_subscription(self, about: Filter, *, is_new: bool) -> None:

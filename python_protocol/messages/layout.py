@@ -260,7 +260,6 @@ class _Bits:
 
 
 def _other(field: Declared) -> _Part:
-    """Any other field, which travels alone."""
     name, write_value, read_value, value_of = field.name, field.kind.write, field.kind.read, attrgetter(field.name)
 
     def write(writer: Writer, record: Any) -> None:
@@ -358,7 +357,6 @@ def _several(annotation: Any, count: Integer) -> FieldType:
 
 
 def _one_of(union: Any) -> FieldType:
-    """Return the type of a field that holds a message of several classes."""
     first, *others = get_args(union)
     if not all(hasattr(one, "as_field") for one in (first, *others)):
         raise FieldError(_cannot_travel(union))

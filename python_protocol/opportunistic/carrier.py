@@ -7,16 +7,15 @@ notification is requested or offered again after a later hello.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.agent import Agent, Recent, Subscriptions, on, on_timer
-from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.agent import Brokerless, Recent, on, on_timer
+from roambus.python_protocol.events import Publish, Recovered, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, Role, SimTime, node_list
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, SimTime, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"
@@ -82,18 +81,13 @@ class Carried(Message, tag=0x06, notation="{notification} copies={copies} for {r
     notification: Notification
 
 
-class Carrier(Agent):
+class Carrier(Brokerless):
     """Finds neighbours, carries notifications, and delivers those that its filters match."""
 
     parameters: CarrierParameters
 
-    def __init__(self, node: NodeId, roles: Role, parameters: CarrierParameters, random: Random) -> None:
-        super().__init__(node, roles, parameters, random)
-        self.subscriptions = Subscriptions()
-        self._lose_memory()
-
-    def _lose_memory(self) -> None:
-        """Empty the buffer; the filters are in stable storage: the application subscribes only once."""
+    def forget(self) -> None:
+        """Empty the buffer."""
         self._buffer: dict[NotificationId, Carried] = {}
         self._had = Recent(_REMEMBERED * self.parameters.buffer)
         self._heard: dict[NodeId, SimTime] = {}
@@ -104,16 +98,6 @@ class Carrier(Agent):
         """Send the first hello at a random time."""
         self.set_timer(_HELLO, self.random.randrange(self.parameters.hello_interval))
 
-    @on(Crashed)
-    def crash(self, _: Crashed, __: SimTime) -> None:
-        """Lose the buffer."""
-        self._lose_memory()
-
-    @on(Subscribe, Unsubscribe)
-    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver matching notifications from now on."""
-        self.subscriptions.change(event)
-
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
         """Carry the application's notification."""
@@ -121,7 +105,6 @@ class Carrier(Agent):
         self._take(self._first(event), hops=0)
 
     def _first(self, event: Publish) -> Carried:
-        """Return a notification as its publisher carries it."""
         return Carried(1, 0, (), event.notification)
 
     @on_timer(_HELLO)
@@ -138,21 +121,24 @@ class Carrier(Agent):
     def _hello(self, now: SimTime) -> Message:
         raise NotImplementedError
 
+    def _next_told(self, count: int) -> slice:
+        """Return which of `count` entries the next hello has: they take turns."""
+        start = self._turn if self._turn < count else 0
+        self._turn = start + self.parameters.told
+        return slice(start, self._turn)
+
     def _part_from(self, neighbour: NodeId) -> None:
         """Forget a past encounter."""
 
     def _meet(self, neighbour: NodeId, now: SimTime) -> bool:
-        """Note a hello; return whether it begins an encounter."""
         is_first = neighbour not in self._heard
         self._heard[neighbour] = now
         return is_first
 
     def _missing(self, names: Iterable[Named]) -> tuple[Named, ...]:
-        """Return the notifications that have never been here."""
         return tuple(one for one in names if one.id not in self._had)
 
     def _hand_over(self, neighbour: NodeId, carried: Iterable[Carried]) -> None:
-        """Send up to a batch of notifications."""
         for _, one in zip(range(self.parameters.batch), carried, strict=False):
             self.send(neighbour, one.replaced(hops=min(one.hops + 1, MAX_HOPS)))
 
@@ -162,7 +148,6 @@ class Carrier(Agent):
         self._take(carried, carried.hops)
 
     def _take(self, carried: Carried, hops: int) -> None:
-        """Deliver and carry a notification that has never been here."""
         notification = carried.notification
         if not self._had.add(notification.id):
             return
@@ -171,7 +156,6 @@ class Carrier(Agent):
         self._carry(carried)
 
     def _carry(self, carried: Carried) -> None:
-        """Buffer a notification; a full buffer drops its oldest."""
         self._buffer[carried.notification.id] = carried
         if len(self._buffer) > self.parameters.buffer:
             oldest = next(iter(self._buffer))

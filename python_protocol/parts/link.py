@@ -221,7 +221,6 @@ class Link:
         return self._begin(sender, outbound, now) if outbound.queue else [CancelTimer(link_timer(sender))]
 
     def _begin_stream(self, neighbour: NodeId) -> Outbound:
-        """Begin a new session to a neighbour."""
         session = self._next_session
         self._next_session = (session + 1) % _SESSIONS
         stream = self._outbound[neighbour] = Outbound(session)
@@ -232,7 +231,6 @@ class Link:
         return LinkBroken(neighbour, tuple(outbound.queue))
 
     def _begin(self, neighbour: NodeId, outbound: Outbound, now: SimTime) -> list[Action]:
-        """Begin with the queue's first message."""
         outbound.retries = 0
         outbound.sent = now
         return self._transmit(neighbour, outbound)
@@ -242,7 +240,6 @@ class Link:
         return [Send(neighbour, data), SetTimer(link_timer(neighbour), self._pause(outbound.retries))]
 
     def _pause(self, retries: int) -> SimTime:
-        """The time until the message under way is sent again."""
         pause = max(self._delay.bound(), self._limits.link_time_out_min) * (1 << retries)
         stretch = 1 + self._limits.link_jitter * self._random.random()
         return round(min(pause, self._limits.link_time_out_max) * stretch)

@@ -156,7 +156,6 @@ class Dsdv(Router):
         return sorted(self.routes.values(), key=lambda route: route.destination)
 
     def _dump_all(self, now: SimTime) -> None:
-        """Send all routes under a new sequence number."""
         self.sequence += 2
         known = self._known()
         for start in range(0, max(len(known), 1), MOST_ENTRIES - 1):
@@ -173,7 +172,6 @@ class Dsdv(Router):
             route.due = None
 
     def _schedule(self, now: SimTime) -> None:
-        """Set the timer of the next triggered update."""
         due = min((one.due for one in self.routes.values() if one.due is not None), default=None)
         if due is None:
             return
@@ -216,7 +214,6 @@ class Dsdv(Router):
             old.due = now  # the sender lacks a route that this node has
 
     def _install(self, entry: Advertised, sender: NodeId, metric: int, now: SimTime) -> None:
-        """Take the first route to a destination, which is announced at once."""
         average = self.parameters.settling_time
         self.routes[entry.destination] = Route(
             entry.destination, sender, metric, entry.sequence, average, now, now, due=now
@@ -224,7 +221,6 @@ class Dsdv(Router):
         self._release(entry.destination, now)
 
     def _renew(self, route: Route, entry: Advertised, sender: NodeId, metric: int, now: SimTime) -> None:
-        """Take a newer sequence number, with its metric, however bad."""
         if entry.sequence % 2 == 0 and not route.is_broken:  # the old number's best route is known now
             weight, last = self.parameters.settling_weight, route.settled - route.heard
             route.average = weight * route.average + (1 - weight) * last

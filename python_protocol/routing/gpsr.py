@@ -137,7 +137,6 @@ class Gpsr(Geographic):
     # Positions of destinations
 
     def _ask(self, target: NodeId, now: SimTime) -> None:
-        """Flood a request for a position."""
         self._asked[target] += 1
         self._number = following(self._number, _BITS)
         if self.position is not None:

@@ -152,7 +152,6 @@ def doctor(simulator: str | None) -> None:
 
 
 def _build(simulator: str) -> None:
-    """Build a simulator's modules; raise UserError for missing prerequisites."""
     from roambus.doctor import BUILDING, NS3_ITSELF, SIMULATORS, look_at
 
     sources = SIMULATORS if simulator == "castalia" else (NS3_ITSELF,)

@@ -57,7 +57,10 @@ def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> N
     from roambus.bridge.backends.radio.macs import mac_of
     from roambus.experiments.sweeps.runner import scenario_of
 
-    if not is_compiled(mac_of(scenario_of(plans[0], factory))):
+    known = is_compiled(mac_of(scenario_of(plans[0], factory)))
+    if known is None:
+        remark("each run compiles the radio, some 20 s, for no cache can be written: let NUMBA_CACHE_DIR name a folder")
+    elif not known:
         remark("the radio is compiled, once after each installation; that takes some 20 s")
 
 
@@ -133,7 +136,6 @@ def run(
 
 
 def _render(single: Single, out: Path) -> None:
-    """Print the ini, or write it to a given folder."""
     from roambus.bridge.runs.run import write_inputs
     from roambus.experiments.sweeps.runner import plan_run, render_point
     from roambus.experiments.sweeps.sweep import expand

@@ -2,8 +2,7 @@
 
 It calls the functions of `sweep`, `aggregate` and `figures`, sweep by sweep, then writes the report. One Spark session
 computes all metrics, because it takes seconds to start. A study can take hours, so every results folder is checked
-first. Java starts beside the first runs. Failed runs are retried, because a study without them has no claims. Remaining
-problems are printed below the report.
+first. Failed runs are retried, because a study without them has no claims.
 """
 
 from __future__ import annotations
@@ -83,7 +82,6 @@ def reproduce(
 
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
-    """Compute metrics in the Spark session; return a line for each unreadable run."""
     from roambus.experiments.studies.study import sweep_folder
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
@@ -92,7 +90,6 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    """Draw the figures, and print the claims and the report's path."""
     from roambus.experiments.claims import format_claims
     from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.reporting.report import write_report

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
+    from roambus.experiments.stores import Store
     from roambus.experiments.sweeps.runner import Crew, Summary
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
@@ -110,7 +111,6 @@ class Choice(NamedTuple):
 
 
 def _stem(name: str) -> str:
-    """Return a sweep's or template's name; for a path, its file's."""
     return Path(name.removesuffix(".ini.j2")).stem
 
 
@@ -220,7 +220,6 @@ def sweep(
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
-    """Write the script and the sweep's description; return the file."""
     from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
@@ -264,7 +263,6 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    """Return a line for each failed run; note those already shown."""
     if not telling().is_quiet:
         telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
     return [f"{place}: {error}" for place, error in made.failures]
@@ -287,16 +285,15 @@ def _publishing(crew: Crew, results: Path) -> Crew:
     Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
-    from roambus.experiments.sweeps.runner import PublishingCrew
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
-    store = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    store: Store | None = next((one for one in stores if results.is_relative_to(one.folder)), None)
     if store is None:
         return crew
     if not isinstance(crew, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return PublishingCrew(crew, store)
+    return store.publishing(crew)
 
 
 # Until it is known
@@ -340,7 +337,6 @@ def run_until_known(
 
 
 def _check_metric(metric: str | None, extra: Extra) -> None:
-    """Raise UserError before any run for an impossible metric."""
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
@@ -358,7 +354,6 @@ def _measured(out: Path, extra: Extra, master: str) -> tuple[Measurements, list[
 
 
 def _tell(out: Path, found: Wanted, precision: Precision, metric: str | None) -> None:
-    """Print seeds by point, and name points beyond the first seeds."""
     about = f"{metric} ± {precision.width}" if metric else f"the verdicts, or ± {precision.width}"
     counts = sorted(Counter(found.seeds.values()).items())
     lines = [f"seeds for {about}: {', '.join(f'{seeds} at {points} points' for seeds, points in counts)}"]

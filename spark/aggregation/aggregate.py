@@ -228,7 +228,6 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
 
 
 def _compute_missing(store: MetricsStore, traces: Sequence[Trace], job: AggregationJob) -> Problems:
-    """Store missing runs by batches; return lines for temporarily unreadable traces."""
     if job.afresh:
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
@@ -278,7 +277,6 @@ def metrics_of(
 
 
 def _frame(rows: pa.Table) -> pd.DataFrame:
-    """Return the rows of sound traces, ordered by name for equal frames."""
     sound = rows.filter(pc.is_null(rows[PROBLEM])).select([name for name in METRICS_SCHEMA.names if name != PROBLEM])
     frame: pd.DataFrame = sound.sort_by(RUN).to_pandas().set_index(RUN)
     for name in (SENT, EXTRA):

@@ -15,7 +15,7 @@ import pickle
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
-from roambus.spark.engine.session import interruptible, is_local
+from roambus.spark.engine.session import interruptible, is_local, numbered
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
 from roambus.spark.metrics.extra import Extra, files_of
@@ -144,8 +144,8 @@ class Computer:
         sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
         work = measurer(self._archive, __name__, sent)
         try:
-            frame = self._session.range(0, len(sent), 1, len(sent))
-            answers = interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
+            frame = numbered(self._session, len(sent), work, from_arrow_schema(_ANSWER_SCHEMA))
+            answers = interruptible(self._session, frame.toArrow)
         except PySparkException as error:
             problem = str(error).partition("\n")[0]
             raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
@@ -201,11 +201,16 @@ def make(sent: bytes) -> Iterator[pa.RecordBatch]:
         )
 
 
+def _copying() -> AbstractContextManager[None]:
+    """Let tables be copied on a write, as pandas does since version 3, where the option is deprecated."""
+    return pd.option_context("mode.copy_on_write", True) if pd.__version__ < "3" else nullcontext()
+
+
 def measure(file: Path, deadline: float, extra: Extra) -> Row:
     """Return a run's row, or its trace's problem."""
     try:
         run = Run(file, deadline)
-        with pd.option_context("mode.copy_on_write", True):  # a metric that changes a table changes its own copy
+        with _copying():  # a metric that changes a table changes its own copy
             return _measured(run, extra)
     except DamagedTraceError as error:
         return _damage(file, error)
@@ -242,7 +247,6 @@ class MetricError(Exception):
 
 
 def _place(what: Metric) -> tuple[str, str, int]:
-    """Return the name, file and line of a metric's unwrapped function."""
     function: Any = inspect.unwrap(what.compute) if what.compute else what
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", type(function).__name__)
@@ -250,7 +254,6 @@ def _place(what: Metric) -> tuple[str, str, int]:
 
 
 def _value(metric: Metric, run: Run) -> float | None:
-    """Return the value, or None if unmeasurable; raise MetricError for an impossible one."""
     with _blamed(metric):
         value: Any = metric(run)
     if value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value)):

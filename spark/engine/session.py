@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
@@ -45,6 +45,12 @@ def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Resul
         except KeyboardInterrupt:
             session.sparkContext.cancelAllJobs()
             raise
+
+
+def numbered(session: SparkSession, tasks: int, work: Callable[..., Any], schema: Any) -> DataFrame:
+    """Return the rows that `work` makes of each task's number."""
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of pandas 3, which Spark does not use here
+        return session.range(0, tasks, 1, tasks).mapInArrow(work, schema)
 
 
 CLUSTER = "spark://"
@@ -196,7 +202,6 @@ def _settings_on(master: str) -> Settings:
 
 
 def _surroundings(master: str) -> dict[str, str | None]:
-    """Return the variables of a session; None removes one."""
     ours = {"SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable}
     if not is_cluster(master):
         return {**dict.fromkeys(_OTHERS), **ours, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_LOCAL_HOSTNAME": _LOOPBACK}

@@ -205,13 +205,11 @@ class Run:
         return _Keyed(_codes(rows[schema.NOTIFICATION_ID])[row] << 16 | who, rows[schema.TIME_S].to_numpy()[row])
 
     def _check_lists(self, rows: pa.Table, column: str) -> None:
-        """Raise UserError if lists would exceed a trace's rows."""
         words = [text.count(schema.LIST_SEPARATOR) + 1 if text else 0 for text in _texts(rows[column])]
         with mistakes_at(self.file):
             TRACE_LISTED.check(int(np.array(words)[_codes(rows[column])].sum()))
 
     def _refuse(self, event: str) -> None:
-        """Raise DamagedTraceError for an event's row without its numbers."""
         raise NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
 
     @property

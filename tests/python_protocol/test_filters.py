@@ -66,8 +66,43 @@ def test_filter_text_is_read_back(wanted: Filter) -> None:
     """What a filter prints is what it parses from, as long as its names are words."""
     named = Filter(tuple(Constraint("x", entry.operator, entry.operand) for entry in wanted.constraints))
     for constraint in named.constraints:
-        if constraint.operator is not Operator.EXISTS and " and " not in str(constraint.operand):
+        if constraint.operator not in (Operator.EXISTS, Operator.WITHIN) and " and " not in str(constraint.operand):
             assert parse_filter(str(constraint)) == Filter((constraint,))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "matches"),
+    [
+        ("within 50 of (40, 20)", (90, 20), True),
+        ("within 50 of (40, 20)", (90.1, 20), False),
+        ("within 5 of (3,4) and topic = 'news'", (0, 0), True),
+        ("inside (0,0)-(30,30)", (30, 0), True),
+        ("inside (0, 0)-(30.5, 30)", (30.6, 0), False),
+        ("inside (-5,0)-(30,30) and topic = 'sport'", (0, 0), False),
+    ],
+)
+def test_an_area_has_its_border(text: str, place: tuple[float, float], matches: bool) -> None:
+    """A notification's place are its attributes x and y; without one, no area has it."""
+    x, y = place
+    assert parse_filter(text).matches(notification(topic="news", x=x, y=y)) is matches
+    assert not parse_filter(text).matches(notification(topic="news", x=x))
+
+
+@given(st.integers(1, 500), st.integers(-99, 99), st.integers(-99, 99))
+def test_the_text_of_an_area_is_read_back(radius: int, x: int, y: int) -> None:
+    """A circle is one constraint; a rectangle is four, on x and y."""
+    text = f"within {radius} of ({x}, {y})"
+    assert str(parse_filter(text)) == text
+    assert str(parse_filter(f"inside ({x},{y})-({x + radius},{y + 1})")) == (
+        f"x >= {x} and x <= {x + radius} and y >= {y} and y <= {y + 1}"
+    )
+
+
+@pytest.mark.parametrize("text", ["within 0 of (1, 2)", "inside (5,5)-(5,9)", "inside (5,5)-(9,1)"])
+def test_an_area_of_no_size_is_refused(text: str) -> None:
+    """It would match nothing."""
+    with pytest.raises(ValueError, match="is an area of no size"):
+        parse_filter(text)
 
 
 @pytest.mark.parametrize("text", ["topic", "= 3", "a ~ 3", "a = news", "a = 3 and"])

@@ -136,7 +136,6 @@ class CastaliaBackend:
         return step
 
     def _next(self, wake_up: SimTime | None) -> Step | None:
-        """Return a pending Step, or ask the simulator."""
         while self._totals is None:
             # Instants of the window first; a wake-up between two of them is a Step of its own, which the simulator need
             # not know of.
@@ -181,7 +180,6 @@ class CastaliaBackend:
         )
 
     def _exchange(self, wake_up: SimTime | None) -> None:
-        """Answer the last message, and receive the next."""
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
@@ -216,11 +214,12 @@ def _check_scenario(scenario: Scenario) -> None:
 
 
 def _check_positions(scenario: Scenario, agent: type[Agent]) -> None:
-    """Raise UserError for movement that Castalia draws, if the agent needs positions."""
-    if agent.needs_position and not all(isinstance(one.mobility, GivenWay) for one in scenario.nodes):
+    """Raise UserError for movement that Castalia draws, if agent or publications need positions."""
+    is_needed = agent.needs_position or any(one.placed for one in scenario.workload.publications)
+    if is_needed and not all(isinstance(one.mobility, GivenWay) for one in scenario.nodes):
         raise UserError(
-            f"agent {scenario.agent} needs positions, which Castalia draws: give {MOVEMENT_FILE.name}, "
-            "or use --backend radio"
+            f"agent {scenario.agent} or its publications need positions, which Castalia draws: "
+            f"give {MOVEMENT_FILE.name}, or use --backend radio"
         )
 
 

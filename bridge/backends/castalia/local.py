@@ -144,7 +144,6 @@ class LocalConnection:
             one.close()
 
     def _let_in(self, visitor: socket.socket) -> None:
-        """Accept a possible simulator; the oldest visitor makes room."""
         if len(self._visitors) == MOST_VISITORS:
             self._show_out(next(iter(self._visitors)))
         visitor.setblocking(False)
@@ -152,7 +151,6 @@ class LocalConnection:
         self._selector.register(visitor, selectors.EVENT_READ)
 
     def _hear(self, visitor: socket.socket) -> bytes | None:
-        """Return the simulator's Hello, if this visitor has sent it."""
         if visitor not in self._visitors:  # it was shown out a moment ago
             return None
         try:
@@ -184,7 +182,6 @@ class LocalConnection:
         self._peer = simulator
 
     def _show_out(self, visitor: socket.socket) -> None:
-        """Disconnect a visitor, even in the middle of a message."""
         del self._visitors[visitor]
         self._selector.unregister(visitor)
         visitor.close()

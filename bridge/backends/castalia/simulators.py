@@ -94,8 +94,6 @@ def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None
 
 
 class _SimulatorOfRun:
-    """A run's folder, and a channel until `resources` are freed."""
-
     def __init__(self, folder: Path, deadline_s: float, ways: Ways, transport: Transport) -> None:
         self._folder = folder
         self._deadline_s = deadline_s

@@ -210,7 +210,6 @@ class Connection:
         return asked
 
     def _take_hello(self) -> tuple[bytes, bytes, int]:
-        """Return a message with its peer and connection."""
         frames = self._socket.recv_multipart(copy=False)
         try:
             return frames[0].bytes, frames[-1].bytes, int(frames[-1].get(SOURCE_DESCRIPTOR))

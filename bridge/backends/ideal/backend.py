@@ -35,7 +35,7 @@ from roambus.bridge.scenario.tree import tree_links
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
+from roambus.python_protocol.vocabulary import NodeId, SimTime
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0
@@ -140,7 +140,6 @@ class IdealBackend:
         return step
 
     def _happen(self) -> None:
-        """Apply everything planned for this instant."""
         while self._changes and self._changes[0].at == self._now:
             self._change(self._changes.popleft())
             self._lose_what_is_cut_off()
@@ -220,7 +219,6 @@ class IdealBackend:
         return share > 0 and self._chance.random() < share
 
     def _set_out(self, frame: Frame) -> None:
-        """Schedule the frame's arrival after its link's delay."""
         link = frozenset((frame.delivery.sender, frame.delivery.receiver))
         self._order += 1
         heappush(self._pending, (self._now + self._delays.get(link, self._delay), self._order, frame))
@@ -228,7 +226,7 @@ class IdealBackend:
     def _arrive(self, frame: Frame) -> None:
         link = frame.delivery.sender, frame.delivery.receiver
         under_way = self._under_way[link]
-        under_way.remove(frame)  # the oldest, unless somebody works the links by hand
+        under_way.remove(frame)  # the oldest, unless a subclass lets another arrive first
         if not under_way:
             del self._under_way[link]
         self._arrived.append(frame.delivery)
@@ -237,58 +235,6 @@ class IdealBackend:
 def delivered(sender: NodeId, receiver: NodeId, message: Message) -> Delivery:
     """Return a receiver's view of a message: equal levels on all ideal links."""
     return Delivery(receiver, sender, message, PERFECT_RSSI_DBM, PERFECT_LQI_DB)
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """At `at`, frame `number` (oldest first) from `sender` arrives at `receiver`, or is silently `lost`."""
-
-    at: SimTime
-    sender: NodeId
-    receiver: NodeId
-    number: int = 1
-    lost: bool = False
-
-
-class HandWorkedBackend(IdealBackend):
-    """An `ideal` back-end; from `begin` on frames wait for `arrivals`."""
-
-    begin: SimTime = 0
-    arrivals: deque[Arrival]
-
-    def _next(self) -> SimTime | None:
-        following = super()._next()
-        if not self.arrivals:
-            return following
-        return self.arrivals[0].at if following is None else min(following, self.arrivals[0].at)
-
-    def _happen(self) -> None:
-        super()._happen()
-        while self.arrivals and self.arrivals[0].at == self._now:
-            self._let_arrive(self.arrivals.popleft())
-
-    def _loses(self, sender: NodeId, receiver: NodeId) -> bool:
-        """By hand a message is lost when that is said."""
-        return self._now < self.begin and super()._loses(sender, receiver)
-
-    def _set_out(self, frame: Frame) -> None:
-        if self._now < self.begin:
-            super()._set_out(frame)
-
-    def _let_arrive(self, arrival: Arrival) -> None:
-        """Deliver one of a link's frames, numbered from the oldest."""
-        link = arrival.sender, arrival.receiver
-        under_way = self._under_way.get(link, deque())
-        if len(under_way) < arrival.number:
-            raise UserError(
-                f"at {format_time(arrival.at)}, from node {link[0]} to node {link[1]}: {len(under_way)} messages are "
-                f"under way there, and number {arrival.number} is to arrive"
-            )
-        frame = under_way[arrival.number - 1]
-        if arrival.lost:
-            under_way.remove(frame)
-        else:
-            self._take(frame)
 
 
 Kind = TypeVar("Kind", bound=IdealBackend)
@@ -304,18 +250,11 @@ class GivenGraph(NamedTuple):
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
     """Return the scenario's back-end, with its graph, delays, partitions and faults."""
-    return _make(IdealBackend, scenario)
+    return make_links(IdealBackend, scenario)
 
 
-def make_hand_worked(scenario: Scenario, begin: SimTime, arrivals: Sequence[Arrival]) -> HandWorkedBackend:
-    """Return the same; from `begin` on only the time-ordered `arrivals` arrive."""
-    backend = _make(HandWorkedBackend, scenario)
-    backend.begin, backend.arrivals = begin, deque(arrivals)
-    return backend
-
-
-def _make(kind: type[Kind], scenario: Scenario) -> Kind:
-    """Return either back-end, since both read a scenario alike."""
+def make_links(kind: type[Kind], scenario: Scenario) -> Kind:
+    """Return the same of a subclass."""
     ideal, graph = scenario.ideal, graph_of(scenario)
     return kind(
         len(scenario.nodes),

@@ -52,8 +52,9 @@ def bit_error_rate(snr_db: NDArray[np.float64], modulation: int = PSK) -> NDArra
     return rate
 
 
-_STEPS = np.arange(round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB) + 2)
-LOSS: NDArray[np.float64] = np.array(
+OF_ONE = round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB) + 2
+_STEPS = np.arange(OF_ONE)
+LOSS: NDArray[np.float64] = np.concatenate(
     [-np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB, one)) for one in range(len(MODULATIONS))]
 )
 """-ln(1 - BER) of each modulation from LOWEST_DB in steps of 1 / STEPS_PER_DB; above HIGHEST_DB, 1 - BER is 1."""
@@ -338,5 +339,5 @@ def loss_per_bit(snr_db: float, modulation: int) -> float:
     place = (max(snr_db, LOWEST_DB) - LOWEST_DB) * STEPS_PER_DB
     index = int(place)
     part = place - index
-    loss = LOSS[modulation]
-    return float(loss[index] + part * (loss[index + 1] - loss[index]))
+    index += modulation * OF_ONE  # a row of a table with two axes would be copied at each look
+    return float(LOSS[index] + part * (LOSS[index + 1] - LOSS[index]))

@@ -42,7 +42,6 @@ def _for_each_offered(run: Run, count: str) -> float:
 
 @once
 def _counts(run: Run) -> pd.Series[float]:
-    """Return each count, summed over the nodes."""
     rows = run.rows(schema.RADIO)
     return pd.to_numeric(rows[schema.DETAIL]).groupby(rows[schema.MESSAGE_TYPE].astype(str)).sum()
 

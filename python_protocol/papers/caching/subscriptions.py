@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator
+from math import dist
 from typing import Annotated, Any
 
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.brokers.broker import Hops
-from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
+from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value, circle
 from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Names, Several, listed
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId
@@ -142,8 +143,15 @@ def _implies_alike(known: Constraint, asked: Constraint) -> bool:
         return asked.matches({asked.attribute: known.operand})
     if known.operator is Operator.PREFIX:
         return _prefix_implies(str(known.operand), asked)
+    if known.operator is asked.operator is Operator.WITHIN:
+        return _contains(circle(asked.operand), circle(known.operand))
     compare = _IMPLIED.get((known.operator, asked.operator))
     return compare is not None and compare(known.operand, asked.operand)
+
+
+def _contains(outer: tuple[float, float, float] | None, inner: tuple[float, float, float] | None) -> bool:
+    """Whether every place of the second circle is in the first; without a circle there is none."""
+    return inner is None or (outer is not None and dist(outer[1:], inner[1:]) + inner[0] <= outer[0])
 
 
 def _prefix_implies(prefix: str, asked: Constraint) -> bool:

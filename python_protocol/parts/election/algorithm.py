@@ -94,7 +94,6 @@ class Overlay(Process):
         """Drop a neighbour that the link layer gave up, also as a parent for some time."""
 
     def _set_parent(self, parent: NodeId | None) -> None:
-        """Take another parent; the same is no change."""
         if parent != self.parent:
             self.parent = parent
             self.changes.append(ParentChanged(parent))
@@ -219,7 +218,6 @@ class Election(Overlay):
             self._age(now)
 
     def _heard_lately(self, now: SimTime) -> _Other | None:
-        """Another leader's recent heartbeat, if any."""
         other = self._other
         is_late = other is None or now - other.heard >= self._parameters.leader_time_out_min
         return None if is_late else other
@@ -274,7 +272,6 @@ class Election(Overlay):
                 self._other = _Other(now, copy, message)
 
     def _follow(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
-        """Change to another leadership."""
         self._left[self.leadership] = self._round
         self.leadership = message.leadership
         self._gap.interrupted()
@@ -343,7 +340,6 @@ class Election(Overlay):
             self.changes.append(NeighbourGone(sender, moved=True))
 
     def _age(self, now: SimTime) -> None:
-        """Forget children silent for too many rounds."""
         rounds = self._parameters.allowed_heartbeat_loss + 1
         patience = rounds * self._parameters.heartbeat_interval + self._parameters.parent_window
         for child in [child for child, heard in self.children.items() if now - heard > patience]:

@@ -139,7 +139,6 @@ class Dsr(Router):
         super().receive_packet(packet, sender, now)
 
     def _next_of(self, message: Any, now: SimTime) -> tuple[Any, NodeId] | None:
-        """Return a message for the next node of its route, and that node."""
         nodes, left = nodes_of(message), message.route.segments_left
         if not 0 < left < len(nodes) or nodes[-1 - left] != self.node:  # another node's, or damaged
             return None
@@ -154,7 +153,6 @@ class Dsr(Router):
                 self._release(nodes, now)
 
     def _release(self, nodes: Iterable[NodeId], now: SimTime) -> None:
-        """End searches for nodes that a path leads to, and send their packets."""
         for target in [one for one in nodes if one in self._sent]:
             del self._sent[target]
             self.cancel_timer(RequestTimer(target))
@@ -248,7 +246,6 @@ class Dsr(Router):
             self._salvage(message, now)
 
     def _inform(self, nodes: Path, neighbour: NodeId, now: SimTime) -> None:
-        """Send a route error to the first of the nodes."""
         back = nodes[nodes.index(self.node) :: -1]
         error = RouteError(self.node, nodes[0], route_along(back), NODE_UNREACHABLE, neighbour)
         self.frames.unicast(back[1], error, now)

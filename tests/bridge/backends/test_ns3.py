@@ -71,11 +71,9 @@ def test_batteries_and_other_rates_are_refused(scenario: Scenario) -> None:
 
 
 def test_what_aborts_ns3_is_refused(scenario: Scenario) -> None:
-    """A busy channel above -75 dBm, and back-offs below the standard's."""
+    """A channel that is busy from above -75 dBm only."""
     scenario = replace(scenario, mac=Ieee802154Settings())
     check(replace(scenario, radio=replace(scenario.radio, cca_threshold_dbm=-75.0)))
-    with pytest.raises(UserError, match=r"macMaxBE: ns-3 takes 3 to 8"):
-        check(replace(scenario, mac=Ieee802154Settings(min_be=0, max_be=2)))
     with pytest.raises(UserError, match=r"CCAthreshold: ns-3 takes -75 dBm at most"):
         check(replace(scenario, radio=replace(scenario.radio, cca_threshold_dbm=-74.0)))
 

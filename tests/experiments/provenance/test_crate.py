@@ -11,7 +11,7 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
-from roambus.experiments.verification import agent_files, wrong_files
+from roambus.experiments.provenance.unpacked import Crate
 from tests.support.commands import call, environment
 
 AGENT = """
@@ -74,7 +74,7 @@ def test_a_stranger_makes_the_runs_again(
     unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the agent's code from the crate, which is run only by who trusts it."""
-    assert list(wrong_files(unpacked)) == []
+    assert list(Crate(unpacked).wrong_files()) == []
     assert call("roambus verify .", monkeypatch) == 1
     assert "--trust runs it" in capsys.readouterr().err
     assert call("roambus verify . --trust", monkeypatch) == 0
@@ -178,7 +178,7 @@ def test_a_strangers_metadata_lead_nowhere_else(tmp_path: Path, name: str) -> No
     (tmp_path / "ro-crate-metadata.json").write_text(
         f'{{"@graph": [{{"@id": "{name}", "@type": ["File", "SoftwareSourceCode"], "sha256": "0"}}]}}'
     )
-    for read in (lambda: list(wrong_files(tmp_path)), lambda: agent_files(tmp_path)):
+    for read in (lambda: list(Crate(tmp_path).wrong_files()), lambda: Crate(tmp_path).agent_files()):
         with pytest.raises(UserError, match="leads out of the crate"):
             read()
 
@@ -188,4 +188,4 @@ def test_metadata_that_are_none_are_named(tmp_path: Path, text: str) -> None:
     """Without a traceback."""
     (tmp_path / "ro-crate-metadata.json").write_text(text)
     with pytest.raises(UserError, match="this is not an RO-Crate"):
-        agent_files(tmp_path)
+        Crate(tmp_path).agent_files()

@@ -11,6 +11,7 @@ import pytest
 from roambus.bridge.ini import parse_scenario
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.measurements import Measurements
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.routing.study import (
     CLAIMS,
     PACKET_BYTES,
@@ -19,7 +20,7 @@ from roambus.experiments.studies.routing.study import (
     ROUTING_PACKETS,
     routing_plans,
 )
-from roambus.experiments.templates.render import TEMPLATES, find_template, render
+from roambus.experiments.templates.render import Values, find_template, render
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.spark.synthetic import measured, send
@@ -49,7 +50,7 @@ def measurements(effects: Effects) -> Measurements:
             c.DELIVERY_RATE_ALL: rate + 0.001 * seed,
             ROUTING_PACKETS: packets + seed * len(agent),
             PACKET_BYTES: size + 0.1 * seed,
-            **dict.fromkeys((c.DELAY_MEAN_S, c.HOPS_MEAN, c.AIR_BYTES_PER_NODE, ROUTING_BYTES), 1.0 + seed),
+            **dict.fromkeys((c.DELAY_MEAN_S, c.HOPS_MEAN, c.air_bytes_per_node.column, ROUTING_BYTES), 1.0 + seed),
         }
         for ((agent, speed), (rate, packets, size)), seed in itertools.product(effects.items(), range(3))
     )
@@ -108,7 +109,14 @@ def test_routing_packets_are_those_without_a_notification() -> None:
 def test_a_flow_goes_from_a_node_to_another(nodes: int, flows: int, ends: list[int]) -> None:
     """Sources are the first nodes."""
     template = find_template("flows")
-    variables = {"seed": 0, "agent": "gpsr", "agent_parameters": "", "nodes": nodes, "flows": flows, "noise": 10}
+    variables: Values = {
+        "seed": 0,
+        "agent": "gpsr",
+        "agent_parameters": "",
+        "nodes": nodes,
+        "flows": flows,
+        "noise": 10,
+    }
     scenario = parse_scenario(render(template, variables), template, TEMPLATES)
     publications = scenario.workload.publications
     assert [one.node for one in publications] == list(range(flows))

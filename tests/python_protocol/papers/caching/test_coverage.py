@@ -88,3 +88,17 @@ def test_the_widest_cover_all_and_none_another(several: list[Filter]) -> None:
     found = widest(several)
     assert all(any(covers(one, narrow) for one in found) for narrow in several if covers(narrow, narrow))
     assert not any(covers(one, other) for one in found for other in found if one is not other)
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"),
+    [
+        ("within 50 of (0, 0)", "within 10 of (40, 0)", True),
+        ("within 50 of (0, 0)", "within 11 of (40, 0)", False),
+        ("inside (0,0)-(30,30)", "inside (5,0)-(30,30)", True),
+        ("inside (0,0)-(30,30)", "inside (5,0)-(31,30)", False),
+    ],
+)
+def test_an_area_covers_the_areas_in_it(wide: str, narrow: str, expected: bool) -> None:
+    """Up to its border."""
+    assert covers(parse_filter(wide), parse_filter(narrow)) is expected

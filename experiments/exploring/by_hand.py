@@ -1,8 +1,8 @@
 """Agents driven by hand: commands decide when their timers expire and what they draw.
 
 In a transcript with the line "by hand", each node gets `HandsOn` after the usual setup; the host sees no timers from
-then on. A delayed send is a timer that sends when it expires. The explorer shares these classes, so that its
-counterexamples can be transcripts.
+then on, and messages arrive only by commands. A delayed send is a timer that sends when it expires. The explorer shares
+these classes, so that its counterexamples can be transcripts.
 """
 
 from __future__ import annotations
@@ -12,14 +12,19 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from roambus.bridge.backends.ideal.backend import Frame, IdealBackend, make_links
+from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Handling, HandsOn, Ring
+from roambus.bridge.transcript.commands import Arrive, Draw
+from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
 
 Element = TypeVar("Element")
 BELOW_ONE = 1 - 2**-53
@@ -222,27 +227,66 @@ class Hands:
         return self._handle(TimerFired(key), now)
 
 
-class Script(Protocol):
-    """A transcript's orders for agents worked by hand."""
+class HandWorkedBackend(IdealBackend):
+    """An `ideal` back-end; from `begin` on frames wait for `arrivals`."""
 
-    draws: dict[NodeId, list[Draws]]
-    """Each node's draws, the earliest first."""
+    begin: SimTime
+    arrivals: deque[tuple[SimTime, Arrive]]
 
-    def moment(self, now: SimTime) -> SimTime:
-        """The agents' time at a time of the run."""
+    def _next(self) -> SimTime | None:
+        following = super()._next()
+        if not self.arrivals:
+            return following
+        return self.arrivals[0][0] if following is None else min(following, self.arrivals[0][0])
+
+    def _happen(self) -> None:
+        super()._happen()
+        while self.arrivals and self.arrivals[0][0] == self._now:
+            self._let_arrive(*self.arrivals.popleft())
+
+    def _loses(self, sender: NodeId, receiver: NodeId) -> bool:
+        """By hand a message is lost when that is said."""
+        return self._now < self.begin and super()._loses(sender, receiver)
+
+    def _set_out(self, frame: Frame) -> None:
+        if self._now < self.begin:
+            super()._set_out(frame)
+
+    def _let_arrive(self, at: SimTime, arrive: Arrive) -> None:
+        """Deliver one of a link's frames, numbered from the oldest."""
+        link = arrive.sender, arrive.receiver
+        under_way = self._under_way.get(link, deque())
+        if len(under_way) < arrive.number:
+            raise UserError(
+                f"at {format_time(at)}, from node {link[0]} to node {link[1]}: {len(under_way)} messages are "
+                f"under way there, and number {arrive.number} is to arrive"
+            )
+        frame = under_way[arrive.number - 1]
+        if arrive.lost:
+            under_way.remove(frame)
+        else:
+            self._take(frame)
 
 
 class HandWork:
-    """Drives the agents of one run by a script; its `Host` takes `wrap` and `chance`.
+    """Drives agents and links of one run by a transcript's commands (`Driver`).
 
     A draw's numbers are for one event, but no event themselves: a node draws while it recovers.
     """
 
-    def __init__(self, script: Script) -> None:
-        self._script = script
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
         self.hands: list[Hands] = []
         """The driver of each node's agent."""
         self._chances: list[ScriptedChance] = []
+
+    def carrier(self, scenario: Scenario) -> HandWorkedBackend:
+        """Make the scenario's ideal links; from the end of the setup on only commands let messages arrive."""
+        backend = make_links(HandWorkedBackend, scenario)
+        begin, orders = self._timeline.hands_on, self._timeline.orders
+        backend.begin = scenario.time_limit if begin is None else begin
+        backend.arrivals = deque((at, order) for at, order in orders if isinstance(order, Arrive))
+        return backend
 
     def chance(self, _: NodeId) -> Random:
         """Make the generator of the next node."""
@@ -252,12 +296,14 @@ class HandWork:
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Let the agent also handle `HandsOn` and `Ring`, and draw by the script."""
         hands = Hands(handle, self._chances[agent.node])
-        hands.draws.extend(self._script.draws.get(agent.node, ()))
+        for at, order in self._timeline.orders:
+            if isinstance(order, Draw) and order.node == agent.node:
+                hands.draws.append((at, order.picks))
         self.hands.append(hands)
 
         def handle_by_hand(event: Event | Handling, now: SimTime) -> Iterable[Action]:
             if hands.draws and hands.draws[0][0] <= now:
                 hands.chance.script.extend(hands.draws.popleft()[1])
-            return hands.handle(event, self._script.moment(now))
+            return hands.handle(event, self._timeline.moment(now))
 
         return handle_by_hand

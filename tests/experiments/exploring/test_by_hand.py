@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.transcript.by_hand import BELOW_ONE, ScriptedChance
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow
+from roambus.experiments.exploring.by_hand import BELOW_ONE, ScriptedChance
 
 SIMPLE = "agent simple\nby hand\ntree\n  b1/p1\n    b2\nclients s2@b2\n"
 GOSSIP = "agent gossip\nby hand\nlinks n1-n2 n2-n3\n"
@@ -83,7 +83,7 @@ def test_what_is_drawn_is_what_the_command_says() -> None:
             r"hand.txt:7: this needs a line 'by hand' in the head",
         ),
         (f"{SIMPLE}setup\n  s2 -> b2 arrives\n> wait 1s\n", r"hand.txt:8: this needs a line 'by hand' in the head"),
-        (SIMPLE.replace("by hand", "by foot") + "> wait 1s\n", r"hand.txt:2: 'by foot' is not a setting"),
+        (SIMPLE.replace("by hand", "by foot") + "> wait 1s\n", r"hand.txt:2: unknown driver 'foot'"),
     ],
 )
 def test_what_cannot_be_done_by_hand_is_told(text: str, message: str) -> None:

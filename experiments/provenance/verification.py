@@ -3,21 +3,17 @@
 The run's folder suffices: the ini names agent and seed, and the trace holds the run's key (back-end, level, versions).
 Runs are repeated in another folder. A different trace is a problem; a run of another version cannot be verified. An
 agent that is not installed runs only if trusted, after its code is named. Equal results give an equal sample.
-An unpacked RO-Crate, as `roambus crate` packs it, is verified by its checksums, too.
+An unpacked crate is verified by its checksums, too (`unpacked`).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import file_digest
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
-from urllib.parse import unquote
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
@@ -69,7 +65,6 @@ class Verifier:
             return str(error)
 
     def _plan(self, run: Path, results: Path, announced: set[str]) -> RunPlan:
-        """The run as it was planned, in `results`; raises UserError, OSError."""
         scenario = read_scenario(run / INI_FILE, Anything())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
@@ -115,75 +110,3 @@ def sample_of(folders: Sequence[Path], number: int) -> list[Path]:
     if not traces:
         raise UserError(f"{folders[0]} holds no {TRACE_FILE}: give the folder that a sweep or a run wrote (its --out)")
     return sorted(Random("verify").sample(traces, min(number, len(traces))))
-
-
-# A crate that is unpacked
-#
-# It can be a stranger's: names that lead out of it are refused, checksums are checked, and none of its code runs here.
-
-
-METADATA_FILE = "ro-crate-metadata.json"
-"""The name by which a folder is a crate; the specification gives it."""
-CODE_FOLDER = "code"
-"""The folder of the code in a crate."""
-
-MOST_BYTES = 256 * 2**20
-"""Limits metadata, which are read as a whole: the file may be a stranger's."""
-
-
-def is_crate(folder: Path) -> bool:
-    """Whether a crate was unpacked in this folder."""
-    return (folder / METADATA_FILE).is_file()
-
-
-def wrong_files(folder: Path) -> Iterator[str]:
-    """A line for each missing file or wrong checksum; raises UserError.
-
-    Files that the crate does not name are ignored.
-    """
-    for path, entity in _files(folder):
-        file = folder / path
-        if not file.is_file():
-            yield f"{file}: missing: unpack the crate again"
-            continue
-        with file.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
-        if digest != entity["sha256"]:
-            yield f"{file}: its checksum is not what {METADATA_FILE} says: it was changed since the crate was made"
-
-
-def agent_files(folder: Path) -> dict[str, str]:
-    """The crate's files by the runs' agent references; raises UserError.
-
-    A reference can name a class behind its file, as in `mine.py:Agent`; its replacement then does, too.
-    """
-    found = {}
-    for path, entity in _files(folder):
-        if "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER:
-            reference = str(entity.get("name"))
-            found[reference] = f"{folder / path}{''.join(reference.rpartition('.py')[2].partition(':')[1:])}"
-    return found
-
-
-def read_metadata(folder: Path) -> list[dict[str, Any]]:
-    """A crate's entities; raises UserError for invalid metadata."""
-    file = folder / METADATA_FILE
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB")
-        graph = json.loads(file.read_text(encoding="utf-8"))["@graph"]
-        if isinstance(graph, list) and all(isinstance(entity, dict) for entity in graph):
-            return graph
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise UserError(f"{file}: this is not an RO-Crate: {error}") from None
-    raise UserError(f"{file}: this is not an RO-Crate: @graph is not a list of entities")
-
-
-def _files(folder: Path) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
-    """The files with checksums and their entries; raises UserError for a path out of the crate."""
-    for entity in read_metadata(folder):
-        if isinstance(entity.get("sha256"), str):
-            path = PurePosixPath(unquote(str(entity.get("@id"))))
-            if path.is_absolute() or ".." in path.parts or not path.parts:
-                raise UserError(f"{folder / METADATA_FILE}: {str(path)!r} leads out of the crate")
-            yield path, entity

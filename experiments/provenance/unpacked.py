@@ -1,0 +1,83 @@
+"""A crate that is unpacked: its checksums, and its agents' files.
+
+It can be a stranger's: names that lead out of it are refused, checksums are checked, and none of its code runs here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import file_digest
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote
+
+from roambus.bridge.errors import UserError
+
+METADATA_FILE = "ro-crate-metadata.json"
+"""The name by which a folder is a crate; the specification gives it."""
+CODE_FOLDER = "code"
+"""The folder of the code in a crate."""
+MOST_BYTES = 256 * 2**20
+"""Limits metadata, which are read as a whole: the file may be a stranger's."""
+
+
+def crate_in(folder: Path) -> Crate | None:
+    """Return the crate unpacked in this folder, if any."""
+    return Crate(folder) if (folder / METADATA_FILE).is_file() else None
+
+
+class Crate:
+    """A crate in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def wrong_files(self) -> Iterator[str]:
+        """A line for each missing file or wrong checksum; raises UserError.
+
+        Files that the crate does not name are ignored.
+        """
+        for path, entity in self._files():
+            file = self._folder / path
+            if not file.is_file():
+                yield f"{file}: missing: unpack the crate again"
+                continue
+            with file.open("rb") as opened:
+                digest = file_digest(opened, "sha256").hexdigest()
+            if digest != entity["sha256"]:
+                yield f"{file}: its checksum is not what {METADATA_FILE} says: it was changed since the crate was made"
+
+    def agent_files(self) -> dict[str, str]:
+        """The crate's files by the runs' agent references; raises UserError.
+
+        A reference can name a class behind its file, as in `mine.py:Agent`; its replacement then does, too.
+        """
+        found = {}
+        for path, entity in self._files():
+            if "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER:
+                reference = str(entity.get("name"))
+                behind = reference.rpartition(".py")[2].partition(":")[1:]
+                found[reference] = f"{self._folder / path}{''.join(behind)}"
+        return found
+
+    def _files(self) -> Iterator[tuple[PurePosixPath, dict[str, Any]]]:
+        """The files with checksums and their entries; raises UserError for a path out of the crate."""
+        for entity in self._entities():
+            if isinstance(entity.get("sha256"), str):
+                path = PurePosixPath(unquote(str(entity.get("@id"))))
+                if path.is_absolute() or ".." in path.parts or not path.parts:
+                    raise UserError(f"{self._folder / METADATA_FILE}: {str(path)!r} leads out of the crate")
+                yield path, entity
+
+    def _entities(self) -> list[dict[str, Any]]:
+        file = self._folder / METADATA_FILE
+        try:
+            if file.stat().st_size > MOST_BYTES:
+                raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB")
+            graph = json.loads(file.read_text(encoding="utf-8"))["@graph"]
+            if isinstance(graph, list) and all(isinstance(entity, dict) for entity in graph):
+                return graph
+        except (ValueError, RecursionError, KeyError, TypeError) as error:
+            raise UserError(f"{file}: this is not an RO-Crate: {error}") from None
+        raise UserError(f"{file}: this is not an RO-Crate: @graph is not a list of entities")
