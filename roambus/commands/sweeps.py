@@ -240,6 +240,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     from rich.progress import track
 
     from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.attempts import is_shared
     from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
 
@@ -251,6 +252,8 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
     announce_compilation(backend, plans)
+    if making.part == Making().part and is_shared(out):
+        remark(f"another command makes runs in {out}: those that are in both are made twice, so end one of them")
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
