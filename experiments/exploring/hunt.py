@@ -293,11 +293,12 @@ class _Hunt:
             with self._in_time():
                 smaller.extend(shrink(smaller[0], lambda one: self._judge.is_wrong(one, name)))
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(self._told(name, seed, smaller[-1])) from None
-        return self._told(name, seed, smaller[-1])
+            raise KeyboardInterrupt(self._told(name, seed, smaller)) from None
+        return self._told(name, seed, smaller)
 
-    def _told(self, name: str, seed: int, small: History) -> Counterexample:
+    def _told(self, name: str, seed: int, smaller: list[History]) -> Counterexample:
         judge = self._judge
+        small = next(one for one in reversed(smaller) if judge.is_wrong(one, name))
         text = judge.wrong(small)[name]
         about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
         lines = f"{about}\n{judge.drawer.text(small)}"
