@@ -131,7 +131,10 @@ def _print_any_name() -> None:
 
 
 def _fail(told: Telling, message: str, code: int) -> None:
-    shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
+    whole, _, rest = message[:_LONGEST_MESSAGE].rpartition("\n")
+    left = message.count("\n") - whole.count("\n")
+    cut = f"{whole}\nand {left} lines more" if whole else f"{rest}..."
+    shown = message if len(message) <= _LONGEST_MESSAGE else cut
     if told.is_verbose:
         traceback.print_exc()
     if told.as_json:
@@ -164,6 +167,18 @@ class Commands(click.Group):
             found.short_help = " ".join((found.help or "").partition("\n\n")[0].split())
             self.add_command(with_options(found), cmd_name)
         return self.commands.get(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command and its words; raise UserError for an option with one value that is given twice."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            *_, given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(words))
+            for one in given:
+                if isinstance(one, click.Option) and not one.multiple and given.count(one) > 1:
+                    raise UserError(f"{one.opts[0]}: given twice")
+        return name, command, words
 
 
 def _load(name: str) -> click.Command | None:

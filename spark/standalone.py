@@ -33,7 +33,7 @@ from roambus.spark.engine.java import (
     options_to_write,
     write_java_home,
 )
-from roambus.spark.engine.session import SPARK_HOME, check_master, end_java, local_address, numbered, spark_session
+from roambus.spark.engine.session import SPARK_HOME, check_master, end_java, local_address, spark_session
 
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
@@ -134,7 +134,7 @@ def _write_sparks(folder: Path, archive: ClassArchive) -> None:
 
 
 def _use(session: SparkSession) -> None:
-    numbered(session, 2, lambda batches: batches, "id long").toArrow()
+    session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").toArrow()
 
 
 def _free_port(host: str, port: int) -> int:

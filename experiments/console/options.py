@@ -382,10 +382,17 @@ def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
         lookahead=simulator.lookahead,
         transport=simulator.transport,
     )
-    for name in ("batching", "lookahead", "transport"):
-        if is_given(name) and not hasattr(made, name):
+    for name in ("batching", "lookahead", "transport", "deadline"):
+        if is_given(name) and not (hasattr(made, name) or hasattr(made, f"{name}_s")):
             raise UserError(f"--{name}: the back-end {backend} runs in this process, without a simulator: leave it out")
     return made
+
+
+def goes_with(other: str, value: object, *names: str) -> None:
+    """Raise UserError for an option of these that is given without the other, whose value is None or False."""
+    for name in names:
+        if is_given(name) and value in (None, False):
+            raise UserError(f"--{name.replace('_', '-')} goes with --{other}: give both, or leave it out")
 
 
 def is_given(name: str) -> bool:

@@ -33,7 +33,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
-from roambus.spark.engine.session import interruptible, is_local, numbered
+from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
 from roambus.spark.metrics.extra import Extra, files_of
@@ -144,8 +144,8 @@ class Computer:
         sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
         work = measurer(self._archive, __name__, sent)
         try:
-            frame = numbered(self._session, len(sent), work, from_arrow_schema(_ANSWER_SCHEMA))
-            answers = interruptible(self._session, frame.toArrow)
+            frame = self._session.range(0, len(sent), 1, len(sent))
+            answers = interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
         except PySparkException as error:
             problem = str(error).partition("\n")[0]
             raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pyspark
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
@@ -45,12 +45,6 @@ def interruptible(session: SparkSession, compute: Callable[[], Result]) -> Resul
         except KeyboardInterrupt:
             session.sparkContext.cancelAllJobs()
             raise
-
-
-def numbered(session: SparkSession, tasks: int, work: Callable[..., Any], schema: Any) -> DataFrame:
-    """Return the rows that `work` makes of each task's number."""
-    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # of pandas 3, which Spark does not use here
-        return session.range(0, tasks, 1, tasks).mapInArrow(work, schema)
 
 
 CLUSTER = "spark://"
@@ -123,6 +117,8 @@ def spark_session(master: str = "local[*]", *, java_options: str | None = None) 
     check_master(master)
     if is_cluster(master):
         local_address(master)
+    # It may turn up at any call. Of pandas Spark's own code uses nothing here.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     with _death_named():
         active = SparkSession.getActiveSession()
         if active is not None:
