@@ -101,7 +101,6 @@ def _foreign_packages(points: Iterable[EntryPoint]) -> list[str]:
 
 
 def _find(reference: str, installed: str | None) -> type[Agent]:
-    """Import the module (`installed`: not from the working folder) and choose its class."""
     what, target = f"agent {reference!r}", installed or reference
     module_name, _, class_name = target.rpartition(":") if ":" in target else (target, "", "")
     if installed:
@@ -189,7 +188,6 @@ def _refuse_hidden_methods(reference: str, file: Path) -> None:
 
 
 def _is_mark(decorator: ast.expr) -> bool:
-    """Return whether it is `on` or `on_timer`, under any import name."""
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
     return ast.unparse(function).rpartition(".")[2] in ("on", "on_timer")
 

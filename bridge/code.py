@@ -14,7 +14,7 @@ import os
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import is_raised
@@ -32,7 +32,7 @@ from roambus.bridge.process import is_raised
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
-DRIVERS, ARCHIVES = "roambus.drivers", "roambus.archives"
+DRIVERS = "roambus.drivers"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
@@ -84,7 +84,6 @@ PARTS = {f"{DISTRIBUTION}.{name}": _CODE / name for name in ("bridge", "python_p
 """Followed parts of roambus, with their folders."""
 PACKAGE_FOLDER = Path(str(sys.modules[DISTRIBUTION].__file__)).parent
 """The package's folder; in a checkout it links to the parts."""
-_FACE = PACKAGE_FOLDER / "__init__.py"
 MEANINGS = {"doc", "source", "help", "meaning"}
 """The arguments of a declaration that hold its meaning."""
 DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
@@ -294,21 +293,19 @@ def _modules_of(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name
-            yield from (origin for _, origin in _names_of_the_face() if alias.name == DISTRIBUTION)
+            yield from _homes().values() if alias.name == DISTRIBUTION else ()
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
         yield module
         for alias in node.names:
             yield f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
             if module == DISTRIBUTION:
-                yield from (origin for name, origin in _names_of_the_face() if alias.name in (name, "*"))
+                yield from (home for name, home in _homes().items() if alias.name in (name, "*"))
 
 
-@cache
-def _names_of_the_face() -> tuple[tuple[str, str], ...]:
-    """Return `roambus`' names with their defining modules."""
-    imports = (node for node in ast.walk(ast.parse(_FACE.read_bytes())) if isinstance(node, ast.ImportFrom))
-    return tuple((alias.asname or alias.name, node.module or "") for node in imports for alias in node.names)
+def _homes() -> Mapping[str, str]:
+    """Return the defining modules of `roambus`' names."""
+    return cast("Mapping[str, str]", sys.modules[DISTRIBUTION].homes())
 
 
 def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[ast.AST], None]) -> None:

@@ -70,7 +70,6 @@ def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
 
 
 def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, SimTime]]:
-    """The same times without overlaps."""
     begins, ends = -1, -1
     for start, end in sorted(spans):
         if start > ends:

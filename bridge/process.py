@@ -187,6 +187,10 @@ _OPEN = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 """Allows returning to an unreadable folder where O_PATH exists."""
 
 
+if os.path.expanduser("~") == "~":  # noqa: PTH111  # Path.home() raises then
+    os.environ["HOME"] = os.devnull  # a user without a home: libraries would make a folder of this name
+
+
 def import_elsewhere(name: str) -> ModuleType:
     """Import a module from this file's folder, which holds no settings, unless imported.
 

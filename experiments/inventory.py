@@ -24,7 +24,7 @@ from roambus.experiments.listing import (
     study_metrics,
     study_summary,
 )
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study, study_modules
+from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
@@ -206,7 +206,7 @@ def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(study_modules()[name])
+    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
     return Thing("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
 
 

@@ -12,11 +12,12 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import class_docstring
-from roambus.bridge.code import AGENTS, named
+from roambus.bridge.code import AGENTS, STUDIES, named
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies, study_modules
 from roambus.spark.metrics.catalogue import METRICS, metric
 
@@ -50,9 +51,16 @@ def heading(file: Path) -> str:
     return re.sub(r":$", ".", first_sentence("\n".join(comment)))
 
 
-def study_summary(module: Path) -> str:
-    """Return the first sentence of a study's module."""
-    return first_sentence(ast.get_docstring(_tree(module)) or "")
+def study_summary(name: str) -> str:
+    """Return the first sentence below an installed study's definition, or of its module."""
+    tree, attribute = _tree(study_modules()[name]), named(STUDIES)[name].attr
+    below = [text for one, text in pairwise(tree.body) if isinstance(one, ast.Assign) and _defines(one, attribute)]
+    own = [one.value.value for one in below if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
+    return first_sentence(str(own[0]) if own else ast.get_docstring(tree) or "")
+
+
+def _defines(one: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in one.targets)
 
 
 def study_metrics() -> dict[str, str]:
@@ -83,7 +91,7 @@ _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "agents": lambda: {name: point.value for name, point in named(AGENTS).items()},
     "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
     "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
-    "studies": study_modules,
+    "studies": lambda: {name: name for name in study_modules()},
     "metrics": lambda: study_metrics() | {one.column: one.meaning for one in METRICS},
 }
 _UNTOLD = "Its source has no summary; roambus show loads it."

@@ -17,7 +17,6 @@ from random import Random
 
 from roambus.python_protocol.vocabulary import NodeId
 
-Parents = dict[NodeId, NodeId]
 Place = tuple[float, float]
 
 _MEAN_DISTANCE = (2 + math.sqrt(2) + 5 * math.log(1 + math.sqrt(2))) / 15
@@ -64,20 +63,6 @@ def _on_a_way(random: Random, side: float) -> Start:
 
 def _place(random: Random, side: float) -> Place:
     return round(random.uniform(0, side), 3), round(random.uniform(0, side), 3)
-
-
-def random_tree(brokers: int, random: Random) -> Parents:
-    """The parents in a uniformly random tree with root 0 (Aldous and Broder).
-
-    A random walk over the complete graph first reaches each broker from its parent.
-    """
-    parents: Parents = {}
-    at = 0
-    while len(parents) < brokers - 1:
-        before, at = at, random.randrange(brokers)
-        if at:
-            parents.setdefault(at, before)
-    return parents
 
 
 def drawn_interests(  # noqa: PLR0913  # what a template says, by name

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from roambus.bridge.code import STORES, named
 from roambus.bridge.errors import UserError
+
+if TYPE_CHECKING:
+    from roambus.experiments.sweeps.runner import Crew
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://")
 
@@ -29,6 +32,9 @@ class Store(Protocol):
 
     def fetch(self) -> int:
         """Fetch new and changed files; return how many. Raises RoambusError, OSError."""
+
+    def publishing(self, crew: Crew) -> Crew:
+        """Return the crew; it publishes each run as it ends."""
 
     def publish(self, below: Path | None = None) -> int:
         """Publish new and changed files, or a run folder's; return how many. Raises RoambusError, OSError."""

@@ -24,7 +24,7 @@ from roambus.python_protocol.actions import (
     Send,
     SetTimer,
 )
-from roambus.python_protocol.events import Event, Received, Subscribe, TimerFired, TimerKey, Unsubscribe
+from roambus.python_protocol.events import Crashed, Event, Received, Subscribe, TimerFired, TimerKey, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
@@ -373,3 +373,25 @@ def check_handler(owner: str, name: str, handler: Any) -> None:
         raise TypeError(f"{owner}.{name} has a yield, so it would never be run: ask for actions by self.send and so on")
     if inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler):
         raise TypeError(f"{owner}.{name} is async, so it would never be run: a handler does not wait, it sets a timer")
+
+
+class Brokerless(Agent):
+    """Base of protocols without brokers: a node knows its own subscriptions alone, which survive a crash."""
+
+    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
+        super().__init__(node, roles, parameters, random)
+        self.subscriptions = Subscriptions()
+        self.forget()
+
+    def forget(self) -> None:
+        """Start empty, as after a crash."""
+
+    @on(Subscribe, Unsubscribe)
+    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
+        """Deliver matching notifications from now on."""
+        self.subscriptions.change(event)
+
+    @on(Crashed)
+    def crash(self, _: Crashed, __: SimTime) -> None:
+        """Lose everything outside stable storage."""
+        self.forget()

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from random import Random
 from typing import Annotated
 
-from roambus.python_protocol.agent import Agent, Jitter, Recent, Subscriptions, on, on_timer
-from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.agent import Agent, Brokerless, Jitter, Recent, on, on_timer
+from roambus.python_protocol.events import Publish, Recovered, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
@@ -31,7 +30,6 @@ from roambus.python_protocol.vocabulary import (
     ROUTE,
     SECOND,
     NodeId,
-    Role,
     SimTime,
     from_seconds,
     node_list,
@@ -71,18 +69,13 @@ class Flood(Message, tag=0x02):
     notification: Notification
 
 
-class Broadcasting(Agent):
+class Broadcasting(Brokerless):
     """Delivers first copies, whatever the node's roles."""
 
     parameters: FloodParameters
 
-    def __init__(self, node: NodeId, roles: Role, parameters: FloodParameters, random: Random) -> None:
-        super().__init__(node, roles, parameters, random)
-        self.subscriptions = Subscriptions()
-        self.forget()
-
     def forget(self) -> None:
-        """Start with nothing seen; subscriptions stay."""
+        """Start with nothing seen."""
         self._seen = Recent(self.parameters.memory)
 
     def hear_first(self, copy: Flood) -> None:
@@ -110,16 +103,6 @@ class Broadcasting(Agent):
         self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
         self._deliver_if_wanted(notification, 0)
         self.send(BROADCAST, Flood(self.parameters.ttl, 0, notification))
-
-    @on(Subscribe, Unsubscribe)
-    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver matching notifications from now on."""
-        self.subscriptions.change(event)
-
-    @on(Crashed)
-    def crash(self, _: Crashed, __: SimTime) -> None:
-        """Forget what was seen."""
-        self.forget()
 
     def _deliver_if_wanted(self, notification: Notification, hops: int) -> None:
         if self.subscriptions.match(notification):

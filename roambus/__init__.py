@@ -14,13 +14,16 @@ name, file or class:
 
     results = roambus.sweep("field", agents=["flooding", MyAgent], settings={"nodes": [10, 20]}, seeds=3)
 
-Importing pandas and SciPy takes more than a second. So the names for runs and results are imported on first use.
+Importing pandas and SciPy takes more than a second, and pytest imports this in every project. So each name is imported
+on first use. A module that an agent needs imports neither.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,55 +38,53 @@ if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is si
     # word, as there is nothing to be cleaned up; Python would show in what line of an import. `main` takes over.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-# isort: split
-from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
-from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
-from roambus.python_protocol.events import (
-    NO_LINK,
-    Attach,
-    Crashed,
-    Detach,
-    Event,
-    Publish,
-    Received,
-    Recovered,
-    Rewired,
-    SendFailed,
-    Started,
-    Stopped,
-    Subscribe,
-    TimerFired,
-    TimerKey,
-    Unsubscribe,
-)
-from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
-from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, Names, bit
-from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
-    DROP,
-    MICROSECOND,
-    MIGRATE,
-    MILLISECOND,
-    NANOSECOND,
-    REPLAY,
-    ROUTE,
-    SECOND,
-    STORE,
-    NodeId,
-    Role,
-    SimTime,
-    from_seconds,
-    node_list,
-    to_seconds,
-)
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # where each name comes from, for type checkers and for `homes`
     from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
     from roambus.dataframes import Results, results
     from roambus.notebook import FinishedRun, run, sweep
+    from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+    from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
+    from roambus.python_protocol.events import (
+        NO_LINK,
+        Attach,
+        Crashed,
+        Detach,
+        Event,
+        Publish,
+        Received,
+        Recovered,
+        Rewired,
+        SendFailed,
+        Started,
+        Stopped,
+        Subscribe,
+        TimerFired,
+        TimerKey,
+        Unsubscribe,
+    )
+    from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value
+    from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, Names, bit
+    from roambus.python_protocol.messages.message import Message, MessageSet
+    from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
+    from roambus.python_protocol.settings import Parameters, parameter
+    from roambus.python_protocol.vocabulary import (
+        BROADCAST,
+        DROP,
+        MICROSECOND,
+        MIGRATE,
+        MILLISECOND,
+        NANOSECOND,
+        REPLAY,
+        ROUTE,
+        SECOND,
+        STORE,
+        NodeId,
+        Role,
+        SimTime,
+        from_seconds,
+        node_list,
+        to_seconds,
+    )
     from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
     from roambus.spark.metrics.run import Run, once
 
@@ -176,21 +177,19 @@ __all__ = [
 ]
 
 
-# A name that an agent needs is never among these: its module would wait for pandas, and each run for its agents.
-_LATER = {
-    **dict.fromkeys(("AgentError", "BackendError", "RoambusError", "UserError"), "roambus.bridge.errors"),
-    **dict.fromkeys(("Results", "results"), "roambus.dataframes"),
-    **dict.fromkeys(("FinishedRun", "run", "sweep"), "roambus.notebook"),
-    **dict.fromkeys(("Kind", "Metric", "Scale", "metric"), "roambus.spark.metrics.catalogue"),
-    **dict.fromkeys(("Run", "once"), "roambus.spark.metrics.run"),
-}
-"""The modules of the names that are imported on first use."""
+@cache
+def homes() -> Mapping[str, str]:
+    """Return the module of each name above."""
+    import ast
+
+    imports = (node for node in ast.walk(ast.parse(Path(__file__).read_bytes())) if isinstance(node, ast.ImportFrom))
+    return {name.name: node.module for node in imports if node.module for name in node.names if name.name in __all__}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of `_LATER` on first use."""
-    if name in _LATER:
-        value = getattr(import_module(_LATER[name]), name)
+    """Import a name on first use."""
+    if name in __all__ and name in homes():
+        value = getattr(import_module(homes()[name]), name)
     elif name == "__version__":
         from importlib.metadata import version
 

@@ -26,7 +26,7 @@ from roambus.experiments.console.output import Telling, with_options
 MODULES = {
     **dict.fromkeys(("rerun", "run", "trace"), "runs"),
     "sweep": "sweeps",
-    **dict.fromkeys(("aggregate", "compare", "figures", "verify"), "results"),
+    **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
     **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
 }
@@ -98,7 +98,6 @@ def _check_memory() -> None:
 
 
 def _expected(error: Exception) -> tuple[str, int] | None:
-    """Return message and exit code of a foreign exception that is no mistake in roambus."""
     if _is_interrupted(error):
         return "interrupted", InterruptionError.exit_code
     if _lacks_memory(error):
@@ -166,6 +165,18 @@ class Commands(click.Group):
             self.add_command(with_options(found), cmd_name)
         return self.commands.get(cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command and its words; raise UserError for an option with one value that is given twice."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            *_, given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(words))
+            for one in given:
+                if isinstance(one, click.Option) and not one.multiple and given.count(one) > 1:
+                    raise UserError(f"{one.opts[0]}: given twice")
+        return name, command, words
+
 
 def _load(name: str) -> click.Command | None:
     """Import a command; no other package can take a core command's name."""
@@ -180,7 +191,6 @@ def _load(name: str) -> click.Command | None:
 
 
 def _load_brought(point: EntryPoint) -> click.Command:
-    """Import a package's command; a broken one reports its error on use."""
     problem = f"{point.value} is not a click.Command"
     try:
         found = point.load()

@@ -12,15 +12,17 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
-from roambus.bridge.trace.parquet import read_trace
+from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
 from roambus.dataframes import Results, Values, listed, results
 from roambus.experiments.console.options import Simulator, factory_of
@@ -32,6 +34,23 @@ from roambus.python_protocol.settings import plain
 AnyAgent = str | PathLike[str] | type[Agent]
 """A name; module:Class; a file's path; or a class."""
 Settings = Mapping[str, Values]
+
+
+_LEVELS = [level.value for level in TraceLevel]
+_NONE, _PLACE = type(None), (str, PathLike)
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "template": (_PLACE, "a template's name or path"),
+    "name": (_PLACE, "a sweep's or template's name or path"),
+    "agents": ((Iterable, _NONE), "a list of agents"),
+    "settings": ((Mapping, _NONE), "a dictionary of settings"),
+    "seed": ((Integral,), "a whole number from 0 on"),
+    "seeds": ((Integral, _NONE), "how many seeds, a whole number from 1 on"),
+    "workers": ((Integral, _NONE), "a whole number from 1 on"),
+    "out": (_PLACE, "a folder's path"),
+    "backend": ((str, _NONE), "a back-end's name"),
+    "level": ((str,), f"one of {' or '.join(_LEVELS)}"),
+}
+"""The types of arguments, and what they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +83,9 @@ def run(  # noqa: PLR0913  # each is one thing that the command has an option fo
     record: bool = False,
 ) -> FinishedRun:
     """Make one run of a template, unless it is complete; raise RoambusError if it fails."""
+    _check(template=template, seed=seed, settings=settings, out=out, backend=backend, level=level)
+    if swept := [setting for setting, values in _listed(settings).items() if len(values) != 1]:
+        raise UserError(f"settings: a run has one value of {swept[0]!r}: give one, or use roambus.sweep")
     making = Making(level, retry_failed=True, record=record)
     (folder,) = make_runs(
         template, agent, settings, seeds=[seed], out=Path(out), backend=backend, workers=1, making=making
@@ -107,14 +129,36 @@ def sweep(  # noqa: PLR0913  # as for `run`
     template `beacon`. Each setting is a value, or a list of values to compare. Failed runs are left out with a warning,
     which names the first. Raise UserError.
     """
+    _check(name=name, agents=agents, seeds=seeds, settings=settings, backend=backend, workers=workers)
     named = os.fspath(name)
-    folder = Path("results", Path(named.removesuffix(".ini.j2")).stem) if out is None else Path(out)
+    if out is None:
+        out = Path("results", Path(named.removesuffix(".ini.j2")).stem)
+    _check(out=out)
+    folder = Path(out)
     asked = _chosen(agents, settings, seeds, folder).named(named)
     at_once = workers or cores()
     problems = _made(asked, folder, at_once, backend, Making(retry_failed=retry_failed))
     if problems:
         warnings.warn(f"{len(problems)} runs failed; the first: {problems[0]}", stacklevel=2)
     return results(folder)
+
+
+def _check(**arguments: object) -> None:
+    """Raise UserError for an argument of another kind."""
+    for name, value in arguments.items():
+        kinds, words = _KINDS[name]
+        is_below = isinstance(value, int) and value < (name != "seed")
+        is_other = isinstance(value, str) and (name == "agents" or (name == "level" and value not in _LEVELS))
+        if not isinstance(value, kinds) or is_below or is_other:
+            raise UserError(f"{name}={value!r}: this is to be {words}")
+
+
+def _listed(settings: Settings | None) -> dict[str, list[Any]]:
+    """Return each setting's values; raise UserError for none."""
+    try:
+        return {name: listed(values) for name, values in (settings or {}).items()}
+    except TypeError as error:
+        raise UserError(f"settings={settings!r}: each is a value or a list of values: {error}") from None
 
 
 def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Making) -> list[str]:
@@ -125,15 +169,17 @@ def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Ma
 def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> Choice:
     """Return command options: a setting with a dot is a parameter's."""
     names = None if agents is None else [_name(agent, out) for agent in agents]
-    texts = {name: f"{name}={','.join(map(plain, listed(values)))}" for name, values in (settings or {}).items()}
+    texts = {name: f"{name}={','.join(map(plain, values))}" for name, values in _listed(settings).items()}
     variables = [text for name, text in texts.items() if "." not in name]
     return Choice(variables, names, seeds, [text for name, text in texts.items() if "." in name])
 
 
-def _name(agent: AnyAgent, out: Path) -> str:
-    """Return the agent as --agents takes it; raise UserError for a parameter behind its name."""
-    if isinstance(agent, type):
+def _name(agent: object, out: Path) -> str:
+    """Return the agent as --agents takes it; raise UserError for anything else, and a parameter behind its name."""
+    if isinstance(agent, type) and issubclass(agent, Agent):
         return reference_of(agent, out / AGENTS_FOLDER)
+    if not isinstance(agent, str | PathLike):
+        raise UserError(f"agent={agent!r}: this is to be an agent's name, file or class")
     name, *parameters = agent.split(maxsplit=1) if isinstance(agent, str) else [os.fspath(agent)]
     if parameters:
         setting, _, value = parameters[0].partition("=")

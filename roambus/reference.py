@@ -1,8 +1,7 @@
 """The pages of the documentation, with the tables that the code declares filled in.
 
 A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
-known by its file name, whatever its folder. Tables of the ini's keys come from the declarations; tests compare them
-with Castalia's NED files.
+known by its file name, whatever its folder.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ from typing import Any
 import click
 
 from roambus.bridge.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
-from roambus.bridge.keys import keys_of, path_of
-from roambus.bridge.scenario import nodes, radio
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
 from roambus.experiments.inventory import Row, Thing, everything
 from roambus.experiments.listing import first_sentence, summaries
 from roambus.experiments.measurements import markdown_table
@@ -185,55 +181,6 @@ def _escaped(text: str) -> str:
 
 _KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---|---|---|---|\n"
 
-ERRORS_OF_READINGS = {path_of(RadioSettings, field) for field in ("rssi_offset_db", "rssi_noise_db")}
-"""Keys of the embedded radio that Castalia lacks."""
-
-CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(one for one in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if one.name.startswith(radio.MAC)),
-    "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name not in ERRORS_OF_READINGS),
-    "WirelessChannel": radio.CHANNEL_KEYS,
-    "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
-}
-"""The keys by their module in Castalia."""
-
-MODELLED = {
-    one.name
-    for one in (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
-} | {
-    radio.FILE.name,
-    radio.MODE.name,
-    radio.TX_POWER.name,
-    nodes.MANAGER.name,
-    radio.TEMPORAL_FILE.name,
-    radio.LOSSES_FILE.name,
-}
-"""Paths of keys that affect the embedded radio."""
-
-OF_THE_RADIO = {
-    radio.DATA_RATE.name: "only the rate of the radio's mode",
-    radio.FRAME_OVERHEAD.name: "only the radio's",
-}
-"""Radio facts that the MAC repeats; another value is an error."""
-
-_TRACE = "it controls Castalia's own trace"
-
-WHY = {
-    "sleepLevel": "the CC2420 has one level; for other radios the first is used",
-    "state": "TunableMAC has its radio listen at once",
-    "phyDataRate": "it comes from the radio parameters file",
-    "phyFrameOverhead": "the radio has a key of this name, too",
-    "collectTraceInfo": _TRACE,
-    "printStateTransitions": _TRACE,
-    "collisionModel": "the other models are for comparison with simulators that have no better one",
-    "carrierFreq": "all nodes are on one channel",
-    "carrierSenseInterruptEnabled": "TunableMAC does not use it",
-    "backoffType": "there are no others",
-    "zCellSize": "the field is flat",
-    "zCoorDestination": "the field is flat",
-    "MobilityManagerName": "these are Castalia's and those of roambus",
-}
-"""The reason the embedded radio lacks some values, by a path's last part."""
-
 
 def key_tables() -> str:
     """Return a table for each module that has keys."""
@@ -243,48 +190,20 @@ def key_tables() -> str:
     return "\n".join([*sections, *macs, *managers])
 
 
-def castalia_table() -> str:
-    """Return Castalia's keys that the embedded radio does not fully know."""
-    differing = ((title, one) for title, keys in CASTALIA_KEYS.items() for one in keys if verdict(one) != "yes")
-    rows = "".join(f"| {title} | `{name_of(one)}` | {verdict(one)} | {why(one)} |\n" for title, one in differing)
-    return f"| Module | Key | Embedded radio | Why |\n|---|---|---|---|\n{rows}"
-
-
 def _key_table(keys: Iterable[Setting]) -> str:
     return _KEYS_COLUMNS + "".join(f"| {' | '.join(_cells(key))} |\n" for key in keys)
 
 
 def _cells(key: Setting) -> Iterator[str]:
     default = "must be set" if key.default is None else f"`{key.default}`"
-    within = _choices(key, '`""`') if key.choices else key.range_text()
+    choices = [plain(one) or '""' for one in key.choices]
+    within = " or ".join(f"`{one}`" for one in choices) or key.range_text()
     for cell in (f"`{key.name}`", key.kind.name, key.measure, within, default, key.meaning):
         yield cell.replace("|", r"\|")
 
 
-def _choices(key: Setting, empty: str) -> str:
-    return " or ".join(f"`{plain(choice)}`" if choice != "" else empty for choice in key.choices)
-
-
-def verdict(one: Setting) -> str:
-    """Return "yes", the embedded radio's accepted values, or "no effect"."""
-    if one.choices:
-        return f"only {_choices(one, 'an empty text')}"
-    return "yes" if one.name in MODELLED else OF_THE_RADIO.get(one.name, "no effect")
-
-
-def why(one: Setting) -> str:
-    """Return why it lacks some values; empty if it knows all."""
-    return "" if verdict(one) == "yes" else WHY.get(name_of(one), "")
-
-
-def name_of(one: Setting) -> str:
-    """Return the last part of its path."""
-    return one.name.rpartition(".")[2]
-
-
 TABLES: Mapping[str, Callable[[], str]] = {
     "agents": agents,
-    "castalia keys": castalia_table,
     "commands": commands,
     "ini keys": key_tables,
     "messages": messages,

@@ -1,5 +1,6 @@
 """`make install` takes the fastest Python on the PATH that is tested and can make a virtual environment."""
 
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -52,21 +53,46 @@ def test_the_versions_are_those_that_the_package_names() -> None:
     assert f"tested={':'.join(TESTED)}\n" in SCRIPT.read_text()
 
 
-def test_without_any_the_usual_name_is_printed(tmp_path: Path) -> None:
-    """Then make's own error names what is missing."""
-    assert run([make_tools(tmp_path / "tools")]) == "python3.11"
+def test_without_any_it_says_what_there_is(tmp_path: Path) -> None:
+    """A version that is not tested, and one without venv, as Debian's; make then ends with that."""
+    make_python(tmp_path / "bin", "echo Python 3.10.4", "python3.10")
+    make_python(tmp_path / "bin", "exit 1", "python3.12")
+    done = execute([str(tmp_path / "bin"), make_tools(tmp_path / "tools")])
+    assert done.stdout == "false\n"
+    assert done.stderr.splitlines()[1:3] == [
+        f"  {tmp_path}/bin/python3.12 has no venv (on Debian and Ubuntu, as root: apt-get install python3.12-venv)",
+        f"  {tmp_path}/bin/python3.10 is Python 3.10.4",
+    ]
+
+
+def test_make_ends_where_there_is_none(tmp_path: Path) -> None:
+    """With the reason, and nothing of what a shell says about a missing program."""
+    tools = Path(make_tools(tmp_path / "tools"))
+    make = shutil.which("make")
+    assert make
+    command = [make, "--no-print-directory", "-C", str(ROOT), "-s", f"VENV={tmp_path / 'venv'}", "install"]
+    done = subprocess.run(command, env={"PATH": str(tools)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    first, second, last = done.stderr.splitlines()
+    assert first == "roambus needs Python 3.11, 3.12 or 3.13 with venv, and found none on the PATH:"
+    assert second.startswith("Install one, or name it: make PYTHON=")
+    assert last.endswith("Error 1")
+    assert not (tmp_path / "venv").exists()
 
 
 def make_tools(folder: Path) -> str:
     """What the script calls, where there is no Python."""
     folder.mkdir()
-    for tool in ("sh", "sort", "head", "cut"):
+    for tool in ("sh", "sort", "head", "cut", "false"):
         found = subprocess.run(["which", tool], capture_output=True, text=True, check=True).stdout.strip()
         (folder / tool).symlink_to(found)
     return str(folder)
 
 
 def run(path: list[str]) -> str:
+    return execute(path).stdout.strip()
+
+
+def execute(path: list[str]) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": ":".join(path)}
-    done = subprocess.run([SCRIPT], env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    return subprocess.run([SCRIPT], env=environment, capture_output=True, text=True, check=True)

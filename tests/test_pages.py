@@ -26,6 +26,8 @@ from roambus.bridge.transcript.commands import SYNTAX
 from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, render
 from roambus.python_protocol import actions, events, vocabulary
 from roambus.python_protocol.papers.caching import cache
@@ -159,3 +161,17 @@ def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch
     shown = re.findall(r"```console\n(>.*?)```", text, re.DOTALL)
     assert shown
     assert all(part in printed for part in shown)
+
+
+def test_the_sweep_of_areas_expects_what_is_published_in_them(tmp_path: Path) -> None:
+    """Everybody is expected to get what is published in the area, and nobody anything else."""
+    (tmp_path / "areas.toml").write_text(listings(page("routing").read_text(encoding="utf-8"))["areas.toml"])
+    asked = read_sweep(str(tmp_path / "areas.toml"))
+    middle = next(one for one in expand(asked) if ("area", "middle") in one.axes)
+    small: Variables = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}
+    ini = render(asked.template, {**middle.variables, **small})
+    template = asked.template
+    scenario, agent, trace = parse_scenario(ini, template, TEMPLATES), load_agent("flooding"), TraceWriter()
+    Host(scenario, agent, IdealFactory().make(scenario, agent, tmp_path), trace).run()
+    rows = trace.table().to_pandas()
+    assert set(rows[rows.event == "publish"].detail) == {"", "0 1 2 3 4 5 6 7"}

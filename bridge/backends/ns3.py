@@ -26,7 +26,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings
+from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings, RadioSettings
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import settings_of
 
@@ -40,7 +40,8 @@ SETTINGS_FILE = "ns3"
 
 LR_WPAN_BPS = 250_000
 LEAST_SENSITIVE_DBM = -85
-"""ns-3 aborts from this sensitivity up, which 802.15.4 requires of every radio."""
+"""ns-3 aborts above this sensitivity, which 802.15.4 requires."""
+MOST_CCA_DBM = LEAST_SENSITIVE_DBM + 10
 
 WITHOUT_COUNTERPART = (
     "prob_tx",
@@ -107,22 +108,31 @@ def check(scenario: Scenario) -> None:
     """Raise UserError for a key without an ns-3 counterpart."""
     _check_mac(scenario)
     check_radio_alone(scenario, "ns-3")
-    if scenario.measured is not None:
-        raise UserError(f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio")
-    if scenario.temporal is not None:
-        raise UserError(f"{TEMPORAL_FILE.name}: links do not vary by Castalia's model on ns-3: use --backend radio")
-    if scenario.losses is not None:
-        raise UserError(f"{LOSSES_FILE.name}: ns-3 draws its own path losses: use --backend radio")
     battery = settings_of(NodeSettings)[_BATTERY]
-    if any(node.initial_energy_j != battery.read(battery.default or "") for node in scenario.nodes):
-        raise UserError(f"{path_of(NodeSettings, _BATTERY)}: nodes have no batteries on ns-3: leave it out")
-    if scenario.ns3.stack == "lr-wpan" and scenario.radio.sensitivity_dbm >= LEAST_SENSITIVE_DBM:
-        raise UserError(
+    radio, is_lr_wpan = scenario.radio, scenario.ns3.stack == "lr-wpan"
+    for is_wrong, problem in (
+        (scenario.measured, f"{LINKS_FILE.name}: ns-3 plays no recorded links: use --backend radio"),
+        (
+            scenario.temporal,
+            f"{TEMPORAL_FILE.name}: links do not vary by Castalia's model on ns-3: use --backend radio",
+        ),
+        (scenario.losses, f"{LOSSES_FILE.name}: ns-3 draws its own path losses: use --backend radio"),
+        (
+            any(node.initial_energy_j != battery.read(battery.default or "") for node in scenario.nodes),
+            f"{path_of(NodeSettings, _BATTERY)}: nodes have no batteries on ns-3: leave it out",
+        ),
+        (
+            is_lr_wpan and radio.sensitivity_dbm >= LEAST_SENSITIVE_DBM,
             f"{RADIO}RadioParametersFile: ns-3's 802.15.4 takes a sensitivity below {LEAST_SENSITIVE_DBM} dBm, and the "
-            f"file has {scenario.radio.sensitivity_dbm:g} dBm"
-        )
-    if scenario.ns3.stack == "lr-wpan" and scenario.radio.data_rate_bps != LR_WPAN_BPS:
-        raise UserError(f"{RADIO}mode: 802.15.4 at 2.4 GHz has 250 kbit/s: take such a mode, or SN.ns3.stack = wifi")
+            f"file has {radio.sensitivity_dbm:g} dBm",
+        ),
+        (
+            is_lr_wpan and radio.data_rate_bps != LR_WPAN_BPS,
+            f"{RADIO}mode: 802.15.4 at 2.4 GHz has 250 kbit/s: take such a mode, or SN.ns3.stack = wifi",
+        ),
+    ):
+        if is_wrong:
+            raise UserError(problem)
 
 
 def _check_mac(scenario: Scenario) -> None:
@@ -133,6 +143,8 @@ def _check_mac(scenario: Scenario) -> None:
         raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3's {scenario.ns3.stack} has a MAC of its own")
     if is_ieee and mac.network_overhead_bytes + mac.packet_overhead_bytes < HEADER_BYTES:
         raise UserError(f"{mac.PROTOCOL}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many")
+    if is_ieee and scenario.radio.cca_threshold_dbm > MOST_CCA_DBM:
+        raise UserError(f"{path_of(RadioSettings, 'cca_threshold_dbm')}: ns-3 takes {MOST_CCA_DBM} dBm at most")
     for field in FIXED if is_ieee else WITHOUT_COUNTERPART:
         declared = settings_of(type(mac))[field]
         if getattr(mac, field) != declared.read(declared.default or ""):

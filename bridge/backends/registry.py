@@ -50,7 +50,6 @@ def make_factory(name: str, **options: Any) -> BackendFactory:
 
 
 def _brought() -> dict[str, EntryPoint]:
-    """Return other packages' entry points, without those that take our names."""
     return {name: point for name, point in named(BACKENDS).items() if name not in OWN}
 
 

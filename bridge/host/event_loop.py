@@ -372,7 +372,6 @@ class ActionExecutor:
         ))  # fmt: skip
 
     def _noted(self, perform: Callable[[NodeId, Any], None]) -> Callable[[NodeId, Any], None]:
-        """Perform the action, and write to the simulator's log if it wants that."""
         take_note = self._take_note
         if take_note is None:
             return perform

@@ -118,7 +118,6 @@ def _ordered_absences(keys: Lookup) -> list[Absence]:
 
 
 def _orders(keys: Lookup) -> tuple[Order, ...]:
-    """SN.commands, checked for nodes and roles; raises UserError."""
     for node, verb in dict.fromkeys((order.node, order.words[0]) for order in keys.network.commands):
         keys.refuse(node not in keys.nodes, _COMMANDS, f"node {node} is not one of the {len(keys.nodes)} nodes")
         role = _ROLES.get(verb, Role.NONE)

@@ -15,7 +15,6 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
@@ -44,36 +43,6 @@ SENT, TAKEN, NO_LINK, UNREADABLE = "frames_sent", "frames_received", "frames_wit
 """Names of frame counts, beside those of the gate."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sockets:
-    """Non-blocking sockets at the node's own address and, if any, in the group."""
-
-    own: socket.socket
-    group: socket.socket | None = None
-
-    def close(self) -> None:
-        """Close both sockets."""
-        for one in (self.own, self.group):
-            if one is not None:
-                one.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Each node's address, and the group's if broadcasts go by multicast."""
-
-    addresses: Sequence[Address]
-    group: Address | None = None
-
-    def reached(self, destination: NodeId, sender: NodeId) -> Sequence[Address]:
-        """The addresses that a destination stands for."""
-        if destination != BROADCAST:
-            return (self.addresses[destination],)
-        if self.group is not None:
-            return (self.group,)
-        return [address for node, address in enumerate(self.addresses) if node != sender]
-
-
 class Attend:
     """Input beside frames; this one has none."""
 
@@ -96,23 +65,23 @@ class Air:
         incarnation: int,
         start_ns: int,
         seal: Seal,
-        sockets: Sockets,
-        neighbours: Neighbours,
+        own_socket: socket.socket,
+        addresses: Sequence[Address],
         links: Links,
         attend: Attend,
         written: Callable[[], None] = lambda: None,
     ) -> None:
-        """The run starts at `start_ns` (monotonic); `written` is called before frames leave."""
+        """The run starts at `start_ns` (monotonic); `addresses` are all nodes'.
+
+        `written` is called before frames leave.
+        """
         self._scenario, self._decode = scenario, agent.messages.decode
         self._own, self._incarnation, self._start_ns = own, incarnation, start_ns
         self._gate = Gate(seal, own.node, len(scenario.nodes), own.since)
-        self._seal, self._sockets, self._neighbours, self._links = seal, sockets, neighbours, links
+        self._seal, self._socket, self._addresses, self._links = seal, own_socket, addresses, links
         self._attend, self._written = attend, written
         self._poll = select.poll()
-        for one in (sockets.own, sockets.group):
-            if one is not None:
-                self._poll.register(one, select.POLLIN)
-        for descriptor in attend.descriptors():
+        for descriptor in (own_socket.fileno(), *attend.descriptors()):
             self._poll.register(descriptor, select.POLLIN)
         # One for all datagrams: to have the system make one of this size for each takes longer than to copy what came.
         self._buffer = memoryview(bytearray(LONGEST_DATAGRAM))
@@ -165,9 +134,9 @@ class Air:
         """Do nothing: the conductor informs the others."""
 
     def close(self) -> Totals:
-        """Close the sockets; radio statistics are empty."""
+        """Close the socket; radio statistics are empty."""
         self.counts.update(self._gate.dropped)
-        self._sockets.close()
+        self._socket.close()
         return Totals()
 
     def _wait(self, until: SimTime) -> None:
@@ -188,17 +157,14 @@ class Air:
     # Frames that come
 
     def _receive(self) -> None:
-        """Read at most a burst from each socket."""
-        for one in (self._sockets.own, self._sockets.group):
-            if one is None:
-                continue
-            for _ in range(BURST):
-                try:
-                    size = one.recv_into(self._buffer)
-                except (BlockingIOError, InterruptedError):
-                    break
-                if (frame := self._gate.take(bytes(self._buffer[:size]))) is not None:
-                    self._take(frame)
+        """Read at most a burst."""
+        for _ in range(BURST):
+            try:
+                size = self._socket.recv_into(self._buffer)
+            except (BlockingIOError, InterruptedError):
+                return
+            if (frame := self._gate.take(bytes(self._buffer[:size]))) is not None:
+                self._take(frame)
 
     def _take(self, frame: Frame) -> None:
         """Queue the frame if the link brings it, without delay by a fast sender clock."""
@@ -250,14 +216,20 @@ class Air:
         frame = Frame(self._own.node, destination, self._incarnation, next(self._sequence), now, payload)
         datagram = self._seal.write(frame)
         self.counts[SENT] += 1
-        for address in self._neighbours.reached(destination, self._own.node):
+        for address in self._reached(destination):
             try:
-                self._sockets.own.sendto(datagram, address)
+                self._socket.sendto(datagram, address)
             except BlockingIOError:
                 reason = "the socket would block"
             except OSError as error:
                 reason = error.strerror or "the system refuses it"
         return reason
+
+    def _reached(self, destination: NodeId) -> Sequence[Address]:
+        """The addresses that a destination stands for: a broadcast goes to each node by itself."""
+        if destination != BROADCAST:
+            return (self._addresses[destination],)
+        return [address for node, address in enumerate(self._addresses) if node != self._own.node]
 
     def _is_allowed(self, now: SimTime) -> bool:
         """Whether the rate allows it; a second's frames may leave at once."""

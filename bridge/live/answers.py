@@ -13,7 +13,7 @@ LARGEST = 2**62
 """Bound of times in ns, counts and sizes; sums of two fit into 64 bits."""
 LONGEST_TEXT = 4000
 MOST_COUNTS = 100
-STATES = ("idle", "prepared", "running", "ended")
+IDLE, PREPARED, RUNNING, ENDED = STATES = ("idle", "prepared", "running", "ended")
 
 
 def _whole(least: int, most: int) -> Callable[[Any], bool]:

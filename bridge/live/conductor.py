@@ -23,11 +23,12 @@ from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
 from roambus.bridge.live.air import Address
+from roambus.bridge.live.answers import ENDED
 from roambus.bridge.live.connection import PROTOCOL, REACH_S, Peer, Peers, UnreachableError, error_of, poller_of
 from roambus.bridge.live.frames import KEY_BYTES, RUN_BYTES
 from roambus.bridge.live.journal import add_rows, read_rows
 from roambus.bridge.live.links import ALL, links_of
-from roambus.bridge.live.node import ENDED, PIECE_BYTES, code_of
+from roambus.bridge.live.node import PIECE_BYTES, code_of
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import RunPlan

@@ -106,7 +106,7 @@ class Gate:
         self._windows = [Window() for _ in range(nodes)]
 
     def take(self, datagram: bytes) -> Frame | None:
-        """The frame for this node, or None; drops its own, returned by multicast."""
+        """The frame for this node, or None; drops its own."""
         frame = self._seal.read(datagram)
         if frame is None or frame.node >= len(self._windows):
             self.dropped[STRANGERS] += 1

@@ -9,7 +9,6 @@ process, a freeze SIGSTOP and SIGCONT.
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import signal
 import socket
@@ -18,6 +17,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,10 +27,9 @@ import pyarrow as pa
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import BackendError, RoambusError
-from roambus.bridge.live.air import Sockets
 from roambus.bridge.live.conductor import Conductor, Ensemble
 from roambus.bridge.live.connection import Peers
-from roambus.bridge.live.machines import open_sockets
+from roambus.bridge.live.machines import open_socket
 from roambus.bridge.live.node import LOST_S, LiveNode, code_of, may_take_precedence
 from roambus.bridge.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder, run_in_child
 from roambus.bridge.runs.layout import NODES_FOLDER
@@ -47,7 +47,7 @@ _ENDING_S = 3.0
 _LOOK_S = 0.02
 """Interval of the nursery's checks for dead nodes."""
 _END = "end"
-"""Ends the nursery in order; without this line, the command was killed."""
+"""Ends the nursery in order; without it, the command was killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
@@ -91,19 +91,18 @@ def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensem
     with private_folder(BRIDGE) as folder:
         keys = CurveKeys.fresh()
         endpoints = [f"ipc://{folder / str(node)}" for node in range(nodes)]
-        made: list[Sockets] = []
+        made: list[socket.socket] = []
         try:
-            made += (open_sockets(("127.0.0.1", 0)) for _ in range(nodes))
-            addresses = [one.own.getsockname() for one in made]
+            made += (open_socket(("127.0.0.1", 0)) for _ in range(nodes))
+            addresses = [one.getsockname() for one in made]
 
             def become(node: NodeId) -> None:
                 """What a forked process does; it keeps no other node's socket."""
                 for number, one in enumerate(made):
                     if number != node:
                         one.close()
-                again = made[node].own.dup
                 LiveNode(
-                    node, endpoints[node], keys, journals, lambda: Sockets(again()), for_one_run=True, realtime=realtime
+                    node, endpoints[node], keys, journals, made[node].dup, for_one_run=True, realtime=realtime
                 ).serve(announce)
 
             with nursery(become) as processes:
@@ -127,7 +126,7 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
 
     Ctrl-C is blocked during forks and waits.
     """
-    ours, theirs = socket.socketpair()
+    ours, theirs = Pipe()
     with interrupts_postponed():
         process = fork()
         if process == 0:
@@ -138,17 +137,17 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
         yield Nursery(ours)
     finally:
         with suppress(OSError):
-            ours.sendall(f"{_END} 0\n".encode())
+            ours.send((_END, 0))
         ours.close()
         with interrupts_postponed():
             os.waitpid(process, 0)
 
 
 class Nursery:
-    """The command's end: sends orders line by line, and decides which deaths lead to restarts."""
+    """The command's end: sends orders, and decides which deaths lead to restarts."""
 
-    def __init__(self, line: socket.socket) -> None:
-        self._line, self._rest = line, b""
+    def __init__(self, line: Connection) -> None:
+        self._line = line
         self._restarts: dict[NodeId, float] = {}
         """When each killed node restarts."""
         self._stays_down: set[NodeId] = set()
@@ -180,14 +179,11 @@ class Nursery:
             if time.monotonic() >= at:
                 del self._restarts[node]
                 self.start(node)
-        while select.select([self._line], (), (), 0)[0]:
-            heard = self._line.recv(4096)
-            if not heard:
-                raise BackendError("the process that starts nodes has died")
-            self._rest += heard
-        *lines, self._rest = self._rest.split(b"\n")
-        for line in lines:
-            node, status = map(int, line.split())
+        while self._line.poll():
+            try:
+                node, status = self._line.recv()
+            except (EOFError, ConnectionResetError):
+                raise BackendError("the process that starts nodes has died") from None
             if node not in self._stays_down and status < 0:
                 self._restarts[node] = time.monotonic() + RESTART_S
             yield node, status
@@ -195,10 +191,10 @@ class Nursery:
     def _tell(self, what: str, node: NodeId) -> None:
         """Send an order; `died` reports a lost nursery."""
         with suppress(BrokenPipeError):
-            self._line.sendall(f"{what} {node}\n".encode())
+            self._line.send((what, node))
 
 
-def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoReturn:
+def _be_nursery(line: Connection, become: Callable[[NodeId], None]) -> NoReturn:
     """Run the nursery's process."""
     try:
         for number in INTERRUPTING:
@@ -209,31 +205,29 @@ def _be_nursery(line: socket.socket, become: Callable[[NodeId], None]) -> NoRetu
         os._exit(0)
 
 
-def _rear(line: socket.socket, become: Callable[[NodeId], None]) -> None:
+def _rear(line: Connection, become: Callable[[NodeId], None]) -> None:
     """Carry out orders and report deaths until the command ends.
 
     It polls fifty times a second, because SIGCHLD would disturb forks.
     """
     processes: dict[int, NodeId] = {}
-    rest = b""
     while True:
-        if select.select([line], (), (), _LOOK_S)[0]:
-            heard = line.recv(4096)
-            if not heard:
+        while line.poll(_LOOK_S):
+            try:
+                what, node = line.recv()
+            except (EOFError, ConnectionResetError):
                 _await_all(processes, LOST_S + _ENDING_S)
                 return
-            *told, rest = (rest + heard).split(b"\n")
-            for word, node in (one.decode().split() for one in told):
-                if word == _END:
-                    _end_all(processes)
-                    return
-                if word == "start":
-                    processes[_fork(line, become, int(node))] = int(node)
-                else:
-                    _signal(processes, int(node), _SIGNALS[FaultKind(word)])
+            if what == _END:
+                _end_all(processes)
+                return
+            if what == "start":
+                processes[_fork(line, become, node)] = node
+            else:
+                _signal(processes, node, _SIGNALS[FaultKind(what)])
         for process, status in list(_reaped()):
             with suppress(OSError):
-                line.sendall(f"{processes.pop(process)} {os.waitstatus_to_exitcode(status)}\n".encode())
+                line.send((processes.pop(process), os.waitstatus_to_exitcode(status)))
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
@@ -273,7 +267,7 @@ def _await_all(processes: dict[int, NodeId], within_s: float) -> None:
         os.waitpid(process, 0)
 
 
-def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> int:
+def _fork(line: Connection, become: Callable[[NodeId], None], node: NodeId) -> int:
     """Start a process of the node; return its number."""
     process = fork()
     if process == 0:
@@ -281,7 +275,7 @@ def _fork(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -
     return process
 
 
-def _be_node(line: socket.socket, become: Callable[[NodeId], None], node: NodeId) -> NoReturn:
+def _be_node(line: Connection, become: Callable[[NodeId], None], node: NodeId) -> NoReturn:
     """Run a node's process; agent errors go to the conductor, others to standard error."""
     code = 1
     try:

@@ -2,26 +2,21 @@
 
     port = 7400
     nodes = ["10.0.0.1", "10.0.0.2:7500", "[fd00::3]"]
-    group = "239.77.0.1:7401"   # omitted: a broadcast goes to each node by itself
-    interface = "eth0"          # of an IPv6 group
     [keys] ...
 
 Node i has the i-th address: TCP for the conductor, UDP for frames. The keys suffice to conduct the nodes, so a file
-that others can read is refused. Multicast has time to live 1.
+that others can read is refused.
 """
 
 from __future__ import annotations
 
-import errno
 import ipaddress
 import json
 import os
 import socket
 import stat
-import struct
 import tomllib
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -33,7 +28,7 @@ from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import UserError
 from roambus.bridge.files import UnfinishedFile, read_text
 from roambus.bridge.limits import NODES
-from roambus.bridge.live.air import Address, Sockets
+from roambus.bridge.live.air import Address
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
 from roambus.bridge.live.connection import Peers, UnreachableError
 from roambus.bridge.live.node import LiveNode, may_take_precedence
@@ -55,9 +50,6 @@ class Machines:
     nodes: tuple[Address, ...]
     """All of one IP version, for a node sends by one socket."""
     keys: CurveKeys
-    group: Address | None = None
-    """Without the interface's number, which differs between machines."""
-    interface: str = ""
 
     def endpoint(self, node: int) -> str:
         """The node's ZeroMQ endpoint."""
@@ -77,7 +69,7 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
     """
     if file.exists():
         raise UserError(f"{file}: there is a file already, and its keys may be in use: choose another name")
-    listed = [shown(_node_address(f"{file}: nodes", text, PORT)) for text in nodes]
+    listed = [shown(_address(f"{file}: nodes", text, PORT)) for text in nodes]
     keys = CurveKeys.fresh()
     lines = [
         "# The nodes of live runs. Whoever has this file can conduct them: keep it to yourself.",
@@ -104,21 +96,19 @@ def read_machines(file: Path) -> Machines:
         content = tomllib.loads(read_text(file))
     except (ValueError, RecursionError) as error:
         raise UserError(f"{file}: {error}") from None
-    if unknown := content.keys() - {"port", "nodes", "group", "interface", "keys"}:
-        raise UserError(f"{file}: {min(unknown)}: no such key; there are port, nodes, group, interface and keys")
+    if unknown := content.keys() - {"port", "nodes", "keys"}:
+        raise UserError(f"{file}: {min(unknown)}: no such key; there are port, nodes and keys")
     port, nodes = content.get("port", PORT), content.get("nodes")
     if type(port) is not int or not 0 < port < 2**16:
         raise UserError(f"{file}: port: {port!r} is not a port")
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
         raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
-    addresses = tuple(_node_address(f"{file}: nodes", one, port) for one in nodes)
+    addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
     if len(set(addresses)) < len(addresses):
         raise UserError(f"{file}: nodes: two nodes have the same address and port")
-    interface = str(content.get("interface", ""))
-    group = None if "group" not in content else _group(file, content["group"], interface)
-    if len({len(one) for one in (*addresses, *([group] if group else []))}) > 1:
+    if len({len(one) for one in addresses}) > 1:
         raise UserError(f"{file}: all addresses must be of IPv4, or all of IPv6: a node sends by one socket")
-    return Machines(addresses, _keys(file, content.get("keys")), group, interface)
+    return Machines(addresses, _keys(file, content.get("keys")))
 
 
 def _keys(file: Path, given: Any) -> CurveKeys:
@@ -133,7 +123,7 @@ def _keys(file: Path, given: Any) -> CurveKeys:
 
 
 def _address(where: str, text: Any, port: int) -> Address:
-    """Read "10.0.0.1", "10.0.0.1:7400", "[fd00::1]:7400" or "fd00::1"; raises UserError."""
+    """Read "10.0.0.1", "10.0.0.1:7400", "[fd00::1]:7400" or "fd00::1"; raises UserError, also for multicast."""
     try:
         parts = urlsplit(f"//{text}" if str(text).count(":") < 2 or "[" in str(text) else f"//[{text}]")
         host = ipaddress.ip_address(parts.hostname or "")
@@ -143,82 +133,40 @@ def _address(where: str, text: Any, port: int) -> Address:
         raise UserError(
             f"{where}: {text!r} is not an address such as 10.0.0.1, 10.0.0.1:7400 or [fd00::1]:7400"
         ) from None
+    if host.is_multicast or str(host) == "255.255.255.255":
+        raise UserError(f"{where}: {text} is an address of many machines (multicast or broadcast), not of a node")
     found = parts.port or port
     return (str(host), found) if host.version == 4 else (str(host), found, 0, 0)
 
 
-def _node_address(where: str, text: Any, port: int) -> Address:
-    """Read a node's address; raises UserError, also for a multicast address."""
-    address = _address(where, text, port)
-    host = ipaddress.ip_address(address[0])
-    if host.is_multicast or str(host) == "255.255.255.255" or _is_broadcast(address):
-        raise UserError(f"{where}: {text} is an address of many machines (multicast or broadcast), not of a node")
-    return address
+def open_socket(own: Address) -> socket.socket:
+    """Bind a node's non-blocking socket; raises UserError for an unusable address.
 
-
-def _is_broadcast(address: Address) -> bool:
-    """Whether it is the broadcast address of a network of this machine, as the system's routes say."""
-    if len(address) == 4:  # IPv6 has none
-        return False
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tried:
-        return tried.connect_ex(address) == errno.EACCES  # nothing is sent; only broadcasts need a permission
-
-
-def _group(file: Path, text: Any, interface: str) -> Address:
-    """The group's address; raises UserError. IPv6 needs an interface."""
-    address = _address(f"{file}: group", text, PORT + 1)
-    if not ipaddress.ip_address(address[0]).is_multicast:
-        raise UserError(f"{file}: group: {text} is not an address of multicast, such as 239.77.0.1:7401")
-    if len(address) == 4 and not interface:
-        raise UserError(f"{file}: interface: name the one on which the group is, such as eth0")
-    return address
-
-
-def group_here(machines: Machines) -> Address | None:
-    """The group's address for this machine's sockets; raises UserError without the interface."""
-    if machines.group is None or len(machines.group) == 2:
-        return machines.group
-    try:
-        return (*machines.group[:3], socket.if_nametoindex(machines.interface))
-    except OSError:
-        raise UserError(f"interface: this machine has none called {machines.interface!r}") from None
-
-
-def open_sockets(own: Address, group: Address | None = None) -> Sockets:
-    """Bind the node's sockets; raises UserError for an unusable address or no multicast.
-
-    A new binding for each run discards old datagrams.
+    A new one for each run discards old datagrams. No second process may share it, and take half of them.
     """
-    with ExitStack() as stack:
-        try:
-            one = stack.enter_context(_bound(own, own))
-            if group is None:
-                stack.pop_all()
-                return Sockets(one)
-            shared = stack.enter_context(_bound(group, own))
-        except OSError as error:
-            raise UserError(f"{shown(own)}: cannot hear there: {error.strerror or error}") from None
-        try:
-            _join(one, shared, own, group)
-        except OSError as error:
-            raise UserError(f"{shown(own)}: no multicast to {shown(group)}: {error.strerror or error}") from None
-        stack.pop_all()
-        return Sockets(one, shared)
+    made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BYTES)
+        made.bind(own)
+    except OSError as error:
+        made.close()
+        raise UserError(f"{shown(own)}: cannot hear there: {error.strerror or error}") from None
+    return made
 
 
 def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
     """Serve as the node until interrupted; raises UserError.
 
-    Number, address, multicast and rights are checked at once.
+    Number, address and rights are checked at once.
     """
     if realtime:
         may_take_precedence()
     if node >= len(machines.nodes):
         raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
-    group = group_here(machines)
-    open_own = partial(open_sockets, machines.nodes[node], group)
+    open_own = partial(open_socket, machines.nodes[node])
     open_own().close()
-    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, group, realtime=realtime)
+    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, realtime=realtime)
     made.serve(announce)
 
 
@@ -240,39 +188,3 @@ def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> 
 def lost_journal(node: NodeId) -> bytes:
     """Raise UnreachableError: the journal is on a machine out of reach."""
     raise UnreachableError(f"node {node} is gone, and its events are in its folder: start it again, or look there")
-
-
-def _bound(address: Address, own: Address) -> socket.socket:
-    """A non-blocking socket, shared on the machine only if a group's.
-
-    A second process on a node's own would take half its datagrams.
-    """
-    made = socket.socket(socket.AF_INET6 if len(own) == 4 else socket.AF_INET, socket.SOCK_DGRAM)
-    try:
-        made.setblocking(False)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BYTES)
-        if address != own:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-    except BaseException:
-        made.close()
-        raise
-    return made
-
-
-def _join(sender: socket.socket, hearer: socket.socket, own: Address, group: Address) -> None:
-    """Join the group: one hop, looped back to other nodes of the machine."""
-    if len(group) == 2:
-        here = socket.inet_aton(own[0])
-        hearer.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group[0]) + here)
-        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, here)
-        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 1)
-        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
-    else:
-        index = struct.pack("@I", group[3])
-        hearer.setsockopt(
-            socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, socket.inet_pton(socket.AF_INET6, group[0]) + index
-        )
-        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, index)
-        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 1)
-        sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_LOOP, 1)

@@ -1,7 +1,7 @@
 """The process of a live node: it obeys a conductor, runs an agent and keeps the trace.
 
 - `status`: report state, session, counts and clock.
-- `prepare`, unless running: take files, make the agent, bind sockets.
+- `prepare`, unless running: take files, make the agent, bind a socket.
 - `start`, when prepared: go on the air at a moment by its own clock.
 - `collect`: return a piece of the journal.
 - `forget`, unless running: remove the journal.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import resource
 import secrets
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +34,8 @@ from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import shared_generators_unused
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario, reader
-from roambus.bridge.live.air import Address, Air, Attend, Neighbours, Sockets, late_by
+from roambus.bridge.live.air import Address, Air, Attend, late_by
+from roambus.bridge.live.answers import ENDED, IDLE, PREPARED, RUNNING
 from roambus.bridge.live.connection import PROTOCOL, Answer, Listener
 from roambus.bridge.live.frames import Seal
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
@@ -53,7 +55,6 @@ PIECE_BYTES = 2**20
 """The size of a journal piece, between which a node is on the air."""
 WILD_US = 1_000_000
 """A real-time process that runs so long without waiting is out of control."""
-IDLE, PREPARED, RUNNING, ENDED = "idle", "prepared", "running", "ended"
 
 
 def code_of(agent: type[Agent]) -> str:
@@ -105,31 +106,30 @@ class Prepared:
     scenario: Scenario
     agent: type[Agent]
     links: Links
-    sockets: Sockets
+    own_socket: socket.socket
     level: TraceLevel
 
 
 class LiveNode(Attend):
     """One node: `serve` answers conductors, also between two events of its agent."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  # the parts of a node
+    def __init__(  # noqa: PLR0913  # the parts of a node
         self,
         node: NodeId,
         endpoint: str,
         keys: CurveKeys,
         folder: Path,
-        open_sockets: Callable[[], Sockets],
-        group: Address | None = None,
+        open_socket: Callable[[], socket.socket],
         *,
         for_one_run: bool = False,
         realtime: bool = False,
     ) -> None:
-        """Keep journals in `folder`; without a group, broadcasts go to each node.
+        """Keep journals in `folder`.
 
         Raises UserError for an unavailable address.
         """
-        self._group, self._realtime = group, realtime
-        self._node, self._folder, self._open_sockets, self._for_one_run = node, folder, open_sockets, for_one_run
+        self._realtime = realtime
+        self._node, self._folder, self._open_socket, self._for_one_run = node, folder, open_socket, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
         self._ended_with: dict[str, Any] = {}
@@ -213,7 +213,7 @@ class LiveNode(Attend):
         if not 0 <= self._node < len(scenario.nodes):
             raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
         links = links_of(fields["links"], scenario, self._node)
-        self._prepared = Prepared(scenario, agent, links, self._open_sockets(), TraceLevel(fields["level"]))
+        self._prepared = Prepared(scenario, agent, links, self._open_socket(), TraceLevel(fields["level"]))
         self._state = PREPARED
         return {}, b""
 
@@ -253,7 +253,7 @@ class LiveNode(Attend):
     def _drop(self) -> None:
         """Become idle, ready for another conductor."""
         if self._prepared is not None:
-            self._prepared.sockets.close()
+            self._prepared.own_socket.close()
         self._prepared, self._ended_with, self._state = None, {}, IDLE
 
     # What it does
@@ -289,10 +289,10 @@ class LiveNode(Attend):
         start_ns = int(fields["start_ns"])
         own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
         seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
-        neighbours = Neighbours([as_address(one) for one in fields["addresses"]], self._group)
+        addresses = [as_address(one) for one in fields["addresses"]]
         self._air = air = Air(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
-            prepared.sockets, neighbours, prepared.links, self, journal.flush,
+            prepared.own_socket, addresses, prepared.links, self, journal.flush,
         )  # fmt: skip
         with precedence(self._realtime), shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()

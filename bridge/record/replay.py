@@ -211,7 +211,6 @@ class ReplayBackend:
         raise DifferenceError(f"{place}\n  recorded: {recorded}\n  now:      {now}", frame.number)
 
     def _hear(self, *kinds: str) -> tuple[Frame, FromSimulator]:
-        """Return the simulator's next message; raise UserError for other kinds."""
         frame = self._next()
         if not isinstance(frame.message, FromSimulator) or frame.kind not in kinds:
             raise self._record.damaged(frame.offset, f"{frame.kind} is there, where {' or '.join(kinds)} belongs")

@@ -120,7 +120,9 @@ def _resolved(place: Path, reference: str) -> str:
 
 
 def _remarks(scenario: Scenario) -> Iterator[str]:
-    links = scenario.measured
+    workload, links = scenario.workload, scenario.measured
+    if not (workload.subscriptions or workload.publications or workload.commands):
+        yield "no node subscribes or publishes: set Application.roles, filter and publishInterval for traffic"
     if links is None:
         return
     choice = links.choice(len(scenario.nodes), scenario.time_limit)

@@ -220,7 +220,6 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
 
 
 def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
-    """A frame's header bytes and bit rate, if not the metrics' default."""
     if framing is None:
         return {}
     air = framing.header_bytes, framing.bits_per_second or scenario.radio.data_rate_bps

@@ -278,7 +278,6 @@ def with_absences(
 
 
 def _places(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> list[ParentChange]:
-    """The absence's changes of place, beside the node's own `changes`."""
     node, returns = absence.node, absence.returns
     before = sorted((change for change in changes if change.at <= absence.leaves), key=lambda change: change.at)
     places = [ParentChange(absence.leaves + departure, node, None)]
@@ -301,7 +300,6 @@ def _check_broker(absence: Absence, is_tree_given: bool, brokers: frozenset[Node
 
 
 def _check_times(absence: Absence, changes: Sequence[ParentChange], departure: SimTime) -> None:
-    """Raise AbsenceError if the absence and the node's own `changes` conflict in time."""
     node, returns, left = absence.node, absence.returns, absence.leaves + departure
     if returns is not None and returns <= left:
         raise AbsenceError(node, f"node {node} leaves its place only at {format_time(left)}: let it attach after that")

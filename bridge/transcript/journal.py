@@ -217,7 +217,6 @@ class OutputWriter:
 
 
 def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
-    """Its name in `hide`."""
     if isinstance(what, Note):
         return what.name
     return None if isinstance(what, Deliver) else what.message.message_type

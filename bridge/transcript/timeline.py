@@ -238,7 +238,6 @@ class Timeline:
         self._take_place(node, None, self.now + DEPARTURE)
 
     def _return(self, back: Return) -> None:
-        """Attach a client, by default at its old place."""
         node, name = back.node, self.network.subscriber_name(back.node)
         if node not in self._away:
             raise ValueError(f"{name} is not away; write '{name} detaches' before")

@@ -202,7 +202,6 @@ class StepReader:
         return Totals(counts, message.energy_mj[:], [self._read_move(move) for move in message.moves])
 
     def _check_totals(self, message: pb.Finished, sends: int) -> None:
-        """Compare both sides' counts, to notice lost messages."""
         for what, theirs, ours in (
             ("sends", message.sends, sends),
             ("deliveries", message.deliveries, self._deliveries),

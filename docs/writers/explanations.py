@@ -184,7 +184,7 @@ SUPPOSITIONS: Sequence[tuple[str, ClaimTest]] = (
                 _EACH_SIZE,
                 Comparison(
                     "{config}: doublings of migrations",
-                    _doublings(c.MIGRATIONS, *_agents("mft-first-copy", MFT)),
+                    _doublings(c.migrations.column, *_agents("mft-first-copy", MFT)),
                     Side.ABOVE,
                     _TWICE,
                 ),

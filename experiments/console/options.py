@@ -165,7 +165,6 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    """Fetch an address' files; return its local folder. Raise UserError, RoambusError."""
     from roambus.experiments.stores import open_store
 
     store = open_store(text)
@@ -343,9 +342,6 @@ AGAINST = click.option(
 SOME_AGENTS = click.option(
     "--agents", metavar="A,B,...", help="Only these agents of the results, in this order.  [default: all]"
 )
-PORT = click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
-)
 
 
 # Groups of options
@@ -386,10 +382,17 @@ def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
         lookahead=simulator.lookahead,
         transport=simulator.transport,
     )
-    for name in ("batching", "lookahead", "transport"):
-        if is_given(name) and not hasattr(made, name):
+    for name in ("batching", "lookahead", "transport", "deadline"):
+        if is_given(name) and not (hasattr(made, name) or hasattr(made, f"{name}_s")):
             raise UserError(f"--{name}: the back-end {backend} runs in this process, without a simulator: leave it out")
     return made
+
+
+def goes_with(other: str, value: object, *names: str) -> None:
+    """Raise UserError for an option of these that is given without the other, whose value is None or False."""
+    for name in names:
+        if is_given(name) and value in (None, False):
+            raise UserError(f"--{name.replace('_', '-')} goes with --{other}: give both, or leave it out")
 
 
 def is_given(name: str) -> bool:

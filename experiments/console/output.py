@@ -90,12 +90,6 @@ def answer_whole(text: str, document: Any) -> None:
         click.echo(text)
 
 
-def print_address(url: str) -> None:
-    """Print a served page's address before the wait for Ctrl-C."""
-    answer(url, url=url)
-    telling().print_at_once()
-
-
 def summary(text: str, /, **fields: Any) -> None:
     """Print a sentence about the whole, omitted with `-q`; `fields` are for programs."""
     told = telling()
@@ -153,7 +147,6 @@ def bar(text: str, total: int | None) -> Iterator[Callable[[], None]]:
 
 
 def _lines(text: str, total: int | None) -> Callable[[], None]:
-    """Return a counter that prints a line if the last is old."""
     done, printed = count(1), time.monotonic()
 
     def one_more() -> None:
@@ -208,7 +201,6 @@ def _note(name: str) -> Any:
 
 
 def _option(words: list[str], attribute: str, text: str) -> click.Option:
-    """Return a flag read before all other options, to affect their errors."""
     return click.Option(words, is_flag=True, is_eager=True, expose_value=False, callback=_note(attribute), help=text)
 
 

@@ -334,7 +334,8 @@ class Hunt:
             wrong: list[dict[str, str]] = []
             with self._in_time(), collector_paused():
                 wrong.append(judge.wrong(judge.drawer.draw(seed)))
-            if not wrong:
+            # The end of the time can come as an agent's error.
+            if not wrong or (RAISES in wrong[0] and time.monotonic() >= self._deadline.value):
                 part.cut = (seed,)
                 break
             part.histories += 1
@@ -354,7 +355,7 @@ class Hunt:
         smaller = [judge.drawer.draw(seed)]
         with self._in_time():
             smaller.extend(shrink(smaller[0], lambda one: judge.is_wrong(one, name)))
-        small = smaller[-1]
+        small = next(one for one in reversed(smaller) if judge.is_wrong(one, name))
         text = judge.wrong(small)[name]
         about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
         lines = f"{about}\n{judge.drawer.text(small)}"

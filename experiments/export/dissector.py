@@ -63,7 +63,6 @@ def _keys(messages: Sequence[type[Message]]) -> list[str]:
 
 
 def _type(cls: type[Message]) -> str | None:
-    """Return the class's type; None if each message has that of its payload."""
     name: object = cls.message_type
     return name if isinstance(name, str) else None
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from roambus.bridge.runs.layout import SEED
+from roambus.bridge.runs.layout import SEED, levels_of
 from roambus.bridge.trace.parquet import read_footer
 from roambus.bridge.trace.schema import (
     BYTES,
@@ -29,7 +29,7 @@ from roambus.bridge.trace.schema import (
     RUN_KEY,
     TIME_S,
 )
-from roambus.experiments.export.runs import Row, levels, numbers, rows
+from roambus.experiments.export.runs import Row, numbers, rows
 from roambus.python_protocol.vocabulary import (
     BROADCAST,
     DELIVER,
@@ -76,7 +76,8 @@ def node_module(node: int) -> str:
 def run_header(trace: Trace) -> Iterator[str]:
     """Return version, run and place in the sweep; agent and axes are iteration variables."""
     variables = {
-        f"{_AXIS_PREFIX}{name}" if name in _OMNETPPS_OWN else name: value for name, value in levels(trace).items()
+        f"{_AXIS_PREFIX}{name}" if name in _OMNETPPS_OWN else name: value
+        for name, value in levels_of(trace.run).items()
     }
     seed = variables.pop(SEED)
     values = ", ".join(f"${name}={value}" for name, value in variables.items())

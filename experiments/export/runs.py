@@ -6,7 +6,8 @@ words is reported as its agent's mistake.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces, levels_of
-from roambus.bridge.trace.parquet import DamagedTraceError, read_batches
+from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces
+from roambus.bridge.trace.parquet import DamagedTraceError, read_batches, read_footer
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
-from roambus.spark.aggregation.traces import REMEDY, Trace, examine
+from roambus.spark.aggregation.traces import REMEDY, Trace, list_traces
 
 Row = dict[str, Any]
+_READERS = 8
+"""The threads that read footers: opening files takes the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,25 @@ def find_runs(path: Path) -> Export:
     results = next((folder.parent for folder in placed[0].parents if folder.name == TRACES), None)
     if results is None:
         raise UserError(f"{path}: a run's folder lies below {TRACES}/agent=.../{SEED}=...: export it there")
-    traces, problems = examine(placed)
+    traces, problems = _examined(placed)
     return Export(results, traces, list(problems.values()))
 
 
-def levels(trace: Trace) -> dict[str, str]:
-    """Return names and values of the folders from results to run: agent, axes, seed."""
-    return levels_of(trace.run)
+def _examined(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
+    """Return traces with valid footers, and a line for each other file."""
+    traces, problems = list_traces(files)
+    with ThreadPoolExecutor(_READERS) as readers:
+        damage = dict(zip([trace.file for trace in traces], readers.map(_damage, traces), strict=True))
+    problems |= {file: line for file, line in damage.items() if line}
+    return [trace for trace in traces if trace.file not in problems], problems
+
+
+def _damage(trace: Trace) -> str:
+    try:
+        read_footer(trace.file)
+    except UserError as error:
+        return f"{error}: {REMEDY}"
+    return ""
 
 
 def rows(trace: Trace, *events: str) -> Iterator[Row]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -22,9 +22,12 @@ from urllib.parse import urlsplit
 from pyarrow import ArrowException
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
 
+from roambus.bridge.backend import BackendFactory
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.runs.run import RunPlan
+from roambus.experiments.sweeps.runner import BEGUN, Crew
 
 SCHEMES = ("s3", "gs", "abfs", "hdfs")
 MIRRORS = "mirrors"
@@ -228,9 +231,37 @@ class Mirror:
         self._stored[name] = stored
         self._date(stored)
 
+    def publishing(self, crew: Crew) -> PublishingCrew:
+        """Return the crew; it publishes each run as it ends."""
+        return PublishingCrew(crew, self)
+
     def _date(self, stored: Stored) -> None:
         """Give the mirror's file the address's time, which marks both as equal."""
         os.utime(self.folder / stored.name, ns=(stored.modified_ns, stored.modified_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class PublishingCrew:
+    """Another crew, and the store for its runs."""
+
+    crew: Crew
+    store: Mirror
+
+    @property
+    def at_once(self) -> int:
+        """As many as the other crew makes."""
+        return self.crew.at_once
+
+    def run(
+        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
+    ) -> Generator[tuple[int, str | None]]:
+        """Yield number and error of each published run; raises StorageError and the crew's errors."""
+        self.store.publish()  # what the sweep is, and runs that a broken connection has left here
+        with closing(self.crew.run(plans, backend, workspace)) as ended:
+            for number, error in ended:
+                if number != BEGUN[0]:
+                    self.store.publish(plans[number].folder)
+                yield number, error
 
 
 def open_mirror(text: str) -> Mirror:

@@ -1,4 +1,4 @@
-"""The command `roambus crate`: results packed for other people."""
+"""The commands `roambus verify`, which makes runs again, and `roambus crate`, which packs results for other people."""
 
 from __future__ import annotations
 
@@ -8,8 +8,51 @@ from pathlib import Path
 import click
 
 from roambus.bridge.backends.registry import backend_names
-from roambus.experiments.console.options import FILE, FOLDER, Simulator, factory_of
-from roambus.experiments.console.output import answer, bar, remark
+from roambus.experiments.console.options import DEADLINE, FILE, FOLDER, Simulator, factory_of
+from roambus.experiments.console.output import answer, bar, remark, report_problems, summary
+
+
+@click.command()
+@click.argument("results", type=FOLDER)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="The number of runs to make again, or all if there are fewer; the same N always chooses the same runs.",
+)
+@click.option("--trust", is_flag=True, help="Also runs agents that are not installed.")
+@DEADLINE
+def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> None:
+    """Verifies RESULTS: makes a sample of their runs again, and compares the traces byte for byte.
+
+    RESULTS is the folder of a run, a sweep or a study, or an unpacked crate, whose checksums are also compared. Each
+    run is made from its ini, in a temporary folder; nothing in RESULTS changes. The command names runs whose trace
+    differs, with the first row that differs, and runs that cannot be repeated, such as one of another version of its
+    agent.
+
+    Verifying runs the agents' code. An agent in a file or a module that no installed package declares is run only with
+    --trust, because the author of the results chose it. The exit code is 0 if all traces are the same, and 1 if any is
+    not.
+
+    Example: roambus verify results/small --sample 3
+    """
+    from roambus.experiments.provenance.unpacked import crate_in
+    from roambus.experiments.provenance.verification import Verifier, sample_of
+    from roambus.experiments.studies.study import existing_folder, sweep_folders
+
+    existing_folder(results)
+    traces = sample_of(sweep_folders(results), sample)
+    factories = [factory_of(name, Simulator(deadline)) for name in backend_names()]
+    unpacked = crate_in(results)
+    wrong, files = (list(unpacked.wrong_files()), unpacked.agent_files()) if unpacked else ([], {})
+    verifier = Verifier(factories, trust, remark, files)
+    with bar("verifying", len(traces)) as one_more:
+        problems = list(verifier.problems(traces, one_more))
+    same = len(traces) - len(problems)
+    summary(f"{results}: runs made again {len(traces)}, the same {same}", made_again=len(traces), the_same=same)
+    report_problems([*wrong, *problems])
 
 
 @click.command()
@@ -36,8 +79,8 @@ def crate(
     """
     from roambus.experiments.provenance.crate import Packing, write_crate
     from roambus.experiments.provenance.metadata import About
+    from roambus.experiments.provenance.verification import Verifier
     from roambus.experiments.studies.study import existing_folder, sweep_folders
-    from roambus.experiments.verification import Verifier
 
     folder = existing_folder(results)
     name = folder.absolute().name

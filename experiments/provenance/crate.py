@@ -32,7 +32,7 @@ from roambus.experiments.provenance.metadata import (
     requirements_file,
 )
 from roambus.experiments.provenance.unpacked import CODE_FOLDER, METADATA_FILE
-from roambus.experiments.verification import Verifier
+from roambus.experiments.provenance.verification import Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
 ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")

@@ -22,8 +22,13 @@ MOST_BYTES = 256 * 2**20
 """Limits metadata, which are read as a whole: the file may be a stranger's."""
 
 
+def crate_in(folder: Path) -> Crate | None:
+    """Return the crate unpacked in this folder, if any."""
+    return Crate(folder) if (folder / METADATA_FILE).is_file() else None
+
+
 class Crate:
-    """A crate in a folder, as `roambus.experiments.verification.Archive`."""
+    """A crate in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -94,6 +94,11 @@ def _remove_abandoned(results: Path) -> None:
             remove_at_once(folder)
 
 
+def is_shared(results: Path) -> bool:
+    """Return whether another command makes runs there."""
+    return any(not _is_abandoned(folder) for folder in results.glob(f"{PREFIX}*"))
+
+
 def _is_abandoned(folder: Path) -> bool:
     try:
         lock = os.open(folder / LOCK_FILE, os.O_RDWR)

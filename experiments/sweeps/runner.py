@@ -37,7 +37,6 @@ from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
 
 if TYPE_CHECKING:
-    from roambus.experiments.stores import Store
     from roambus.experiments.sweeps.progress import Progress
 
 BEGUN = (-1, None)
@@ -106,7 +105,6 @@ def plan_runs(
 
 @contextmanager
 def _all_mistakes(template: Path, point: Point, backend: BackendFactory | None) -> Iterator[None]:
-    """If the block finds a mistake in the ini, raise UserError with all of them."""
     try:
         yield
     except UserError:
@@ -269,30 +267,6 @@ def _collect(
             else:
                 summary.failures.append((plans[number].place, error))
             progress.finished(plans[number].place, error)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishingCrew:
-    """Another crew, and the store for its runs."""
-
-    crew: Crew
-    store: Store
-
-    @property
-    def at_once(self) -> int:
-        """As many as the other crew makes."""
-        return self.crew.at_once
-
-    def run(
-        self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
-    ) -> Generator[tuple[int, str | None]]:
-        """Yield number and error of each published run; raises StorageError and the crew's errors."""
-        self.store.publish()  # what the sweep is, and runs that a broken connection has left here
-        with closing(self.crew.run(plans, backend, workspace)) as ended:
-            for number, error in ended:
-                if number != BEGUN[0]:
-                    self.store.publish(plans[number].folder)
-                yield number, error
 
 
 T = TypeVar("T")

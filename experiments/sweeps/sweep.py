@@ -132,7 +132,6 @@ def seed_range(where: str, count: object) -> tuple[int, ...]:
 
 
 def _check_runs(where: str, count: int) -> None:
-    """Raise UserError above the limit: all runs are planned before the first."""
     try:
         RUNS.check(count)
     except ValueError as error:

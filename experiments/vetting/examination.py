@@ -1,12 +1,13 @@
 """Vets an agent: two processes run it in the same scenes, and the traces are compared.
 
 The processes differ in hash seed, order of runs, clock and addresses: differing traces depend on more than `now` and
-`random`. The first process also isolates nodes (`isolation`), finds shared memory (`findings`) and checks `messages`.
+`random`. The first process also isolates nodes (`isolation`) and checks `messages`.
 An agent can print and exit, so the command's process only reads a line of JSON for each step.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -22,17 +23,17 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.errors import UserError
 from roambus.bridge.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import first_difference
-from roambus.experiments.vetting.findings import CHECK as SHARED
-from roambus.experiments.vetting.findings import Finding, SharedMemory, place_of_agent, suspects
+from roambus.experiments.vetting.findings import Finding, Line, place_of_agent, shared_memory, suspects, time_or_chance
 from roambus.experiments.vetting.isolation import error_file, play_isolated
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
 from roambus.experiments.vetting.scenes import RUNS, SCENES, Job, play
 
-REPEATABLE = "repeatable"
+REPEATABLE, SHARED = "repeatable", "shared memory"
+"""Names of checks."""
 HASH_SEEDS = (0, 1)
 """The hash seed of each process."""
-STEPS = len(HASH_SEEDS) * len(SCENES) + 3
-"""Calls of `advance`: for each scene and process, and three checks."""
+STEPS = len(HASH_SEEDS) * len(SCENES) + 2
+"""Calls of `advance`: for each scene and process, and two checks."""
 
 
 def vet(
@@ -47,7 +48,7 @@ def vet(
         jobs = [Job(agent, texts, Path(folder, str(seed)), is_first=seed == HASH_SEEDS[0]) for seed in HASH_SEEDS]
         examiners = [_start(job, seed, processes) for job, seed in zip(jobs, HASH_SEEDS, strict=True)]
         found = [finding for one in examiners for finding in _listen(one, advance)]
-        return list(dict.fromkeys([*found, *_compare(agent, jobs, found)]))
+        return list(dict.fromkeys([*found, *_compare(agent, jobs)]))
 
 
 def _start(job: Job, hash_seed: int, processes: ExitStack) -> subprocess.Popen[str]:
@@ -84,16 +85,15 @@ def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iter
 # Comparing traces
 
 
-def _compare(agent: str, jobs: list[Job], found: list[Finding]) -> list[Finding]:
-    """Compare the traces of the processes, and those of isolated nodes.
-
-    Skip the latter if shared memory or suspicious lines explain a difference.
-    """
-    lines = run_in_child(lambda: suspects(load_agent(agent)))
+def _compare(agent: str, jobs: list[Job]) -> list[Finding]:
+    """Compare the traces of the processes; without suspicious lines also those of isolated nodes."""
+    lines = _lines(agent, time_or_chance)
     differences = list(_between_processes(jobs, lines))
-    if any(one.check == SHARED for one in found) or (lines and differences):
-        return differences
-    return list(between_isolated(jobs[0])) or differences
+    return differences if lines and differences else [*between_isolated(jobs[0])] or differences
+
+
+def _lines(agent: str, find: Callable[[ast.AST], Iterator[Line]]) -> list[str]:
+    return run_in_child(lambda: suspects(load_agent(agent), find))
 
 
 def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
@@ -102,11 +102,8 @@ def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
         one, two = first.trace(scene), second.trace(scene)
         if one.exists() and two.exists() and one.read_bytes() != two.read_bytes():
             text = f"{scene.name} another process makes another trace of the same run: {first_difference(one, two)}"
-            if lines:
-                yield Finding(REPEATABLE, f"{text}; look at {', '.join(lines)}", lines[0].partition(" ")[0])
-            else:
-                cause = "the agent draws random numbers without self.random, or reads a clock instead of now"
-                yield Finding(REPEATABLE, f"{text}; {cause}", _place(first.agent))
+            cause = "the agent draws random numbers without self.random, or reads a clock instead of now"
+            yield _located(REPEATABLE, first.agent, text, cause, lines)
             return
 
 
@@ -120,13 +117,17 @@ def between_isolated(job: Job) -> Iterator[Finding]:
             how = f"the trace differs: {first_difference(together, isolated)}"
         else:
             continue
-        words = "so they share something, such as a closure, a cache or a global, which machines cannot do"
-        yield Finding(SHARED, f"{scene.name}, if each node has a process of its own, {how}; {words}", _place(job.agent))
+        text = f"{scene.name}, if each node has a process of its own, {how}"
+        cause = "nodes share something, such as a closure, a cache or a global, which machines cannot do"
+        yield _located(SHARED, job.agent, text, cause, _lines(job.agent, shared_memory))
         return
 
 
-def _place(agent: str) -> str:
-    return run_in_child(lambda: place_of_agent(load_agent(agent)))
+def _located(check: str, agent: str, text: str, cause: str, lines: list[str]) -> Finding:
+    """Return a finding at the first suspicious line, or else at the agent with a probable cause."""
+    if lines:
+        return Finding(check, f"{text}; look at {', '.join(lines)}", lines[0].partition(" ")[0])
+    return Finding(check, f"{text}; {cause}", run_in_child(lambda: place_of_agent(load_agent(agent))))
 
 
 # The examining process
@@ -149,14 +150,12 @@ def main() -> None:
 def examine(job: Job) -> Iterator[list[Finding]]:
     """Yield a process's findings by step; raise UserError for an unusable agent."""
     agent_class = load_agent(job.agent)
-    memory = SharedMemory(agent_class)
     if job.is_first:
         for scene in SCENES:  # before any node has left something in this process
             play_isolated(job.isolated(), scene, agent_class)
     for scene in job.scenes():
         yield list(play(job, scene, agent_class))
     if job.is_first:
-        yield list(memory.findings())
         yield list(check_round_trips(agent_class))
         yield list(check_strangers(agent_class, job.scenario(SCENES[0])))
 

@@ -1,6 +1,6 @@
 """A run in which each node has a process of its own, so that nodes share nothing.
 
-A trace that differs from one process's shows a closure, a cache, or a global that `findings` cannot see. Forking
+A trace that differs from one process's shows a class attribute, a global, a default, a closure or a cache. Forking
 precedes the first event, so pickles can name all classes and functions by address. Keys of timers stay in the node's
 process; the parent knows them by number.
 """
@@ -91,7 +91,6 @@ class _IsolatedAgents:
             yield
 
     def _serve(self, handle: Handle, channel: Connection) -> None:
-        """Handle events in the agent's process, for ever."""
         keys: dict[Hashable, int] = {}
         while True:
             event, now = self._unpacked(channel.recv_bytes())

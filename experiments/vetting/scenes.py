@@ -23,8 +23,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import Values, render
-from roambus.experiments.vetting.findings import CHECK as SHARED
-from roambus.experiments.vetting.findings import Finding, image, of_error, place_of_agent
+from roambus.experiments.vetting.findings import Finding, of_error, place_of_agent
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, TimerFired
@@ -95,7 +94,6 @@ def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
     scenario = job.scenario(scene)
     trace, watch = TraceWriter(TraceLevel.FULL), _Watch()
     host = Host(scenario, agent_class, scene.backend(scenario), trace, check=True, wrappers=[watch.wrap])
-    before = watch.parameters()
     try:
         with shared_generators_unused(job.agent):
             host.run()
@@ -103,8 +101,6 @@ def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
         yield of_error(f"{RUNS}, {scene.name}", error)
         return
     place = place_of_agent(agent_class)
-    if watch.parameters() != before:
-        yield Finding(SHARED, "the parameters have changed during a run, and all nodes share them", place)
     for action, after in sorted(watch.hasty.items()):
         yield Finding(TIMERS, f"{action} after {after} ns: write {after} * SECOND if seconds are meant", place)
     for key in sorted(map(repr, watch.unhandled)):
@@ -113,22 +109,16 @@ def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
 
 
 class _Watch:
-    """Observes the timers and parameters of a run's agents."""
+    """Observes the timers of a run's agents."""
 
     def __init__(self) -> None:
         self.unhandled: set[Any] = set()
         """Expired timers' keys without a handler."""
         self.hasty: dict[str, SimTime] = {}
         """Actions with a positive delay (ns) below any radio's resolution."""
-        self._agents: list[Agent] = []
-
-    def parameters(self) -> Any:
-        """Return an image of the shared parameters."""
-        return image(vars(self._agents[0].parameters)) if self._agents else None
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Wrap a handler to add each sent message's bytes to the trace."""
-        self._agents.append(agent)
 
         def handle_watched(event: Event, now: SimTime) -> Iterable[Action]:
             if isinstance(event, TimerFired) and not _has_handler(type(agent), event):

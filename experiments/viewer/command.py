@@ -7,8 +7,18 @@ from pathlib import Path
 
 import click
 
-from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, PORT, pairs
-from roambus.experiments.console.output import answer, print_address, remark
+from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, pairs
+from roambus.experiments.console.output import answer, remark, telling
+
+PORT = click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
+)
+
+
+def print_address(url: str) -> None:
+    """Print a served page's address before the wait for Ctrl-C."""
+    answer(url, url=url)
+    telling().print_at_once()
 
 
 @click.command()

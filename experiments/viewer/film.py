@@ -17,7 +17,6 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -26,7 +25,6 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
 from roambus.experiments.viewer.scene import (
-    ANYBODY,
     DRAWN_SIDE_M,
     Place,
     drawn_links,
@@ -196,6 +194,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
     # Without a testimony equal messages cannot be told from others of their type, which is the best guess there is.
     contents = types.numbers if testimony is None else _contents(rows, names, testimony)
     node, peer = _nodes(rows[NODE], nodes), _nodes(rows[PEER], nodes)
+    rows_told = zip(*(one.tolist() for one in (names, node, peer, contents)), strict=True)
     columns = {
         "wait": _waits(rows[TIME_S]),
         "kind": events.numbers - 1,
@@ -207,7 +206,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
         "size": _numbers(rows[BYTES], 0),
         "hops": np.where(names == DELIVER, _numbers(rows[HOPS], -1) + 1, 0),
         "content": np.zeros_like(node) if testimony is None else contents,
-        "origin": _origins(names, node - 1, peer - 1, contents),
+        "origin": _integers(match_arrivals(rows_told)),
     }
     texts = {"kinds": events.texts, "types": types.texts, "notifications": notes.texts, "details": details.texts}
     return Happenings(columns, texts)
@@ -253,23 +252,6 @@ def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> 
         these = names == event
         contents[these] = np.array(known, np.int64)[which[these]] + 1
     return contents
-
-
-def _origins(names: NDArray[np.str_], node: Column, peer: Column, contents: Sequence[int] | Column) -> Column:
-    """Return the rows from each receive back to its send; 0: unknown."""
-    is_send = names == SEND
-    frame = pd.DataFrame(
-        {
-            "is_send": is_send,
-            "is_receive": names == RECEIVE,
-            "node": node,
-            "peer": np.where(is_send & (peer < 0), ANYBODY, peer),
-            "content": contents,
-        }
-    )
-    matched = match_arrivals(frame)
-    # A distance and not the number of the row: it is small, and compresses better.
-    return np.where(matched < 0, 0, np.arange(len(matched)) - matched)
 
 
 class Tables(NamedTuple):

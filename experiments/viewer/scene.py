@@ -15,11 +15,8 @@ from itertools import groupby
 from math import cos, pi, sin
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import reach_m
@@ -27,7 +24,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.vocabulary import CRASH, MOVE, NodeId, SimTime
+from roambus.python_protocol.vocabulary import CRASH, MOVE, RECEIVE, SEND, NodeId, SimTime
 
 OVERLAY = "overlay"
 """The trace rows that list a node's overlay neighbours."""
@@ -153,37 +150,26 @@ def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]
         yield at, tuple(group_of.get(node, 0) for node in range(len(scenario.nodes)))
 
 
-ANYBODY = -1
-"""The peer of a broadcast."""
+ANYBODY = 0
+"""The peer of a broadcast; nodes are numbered from 1."""
 
 
-def match_arrivals(rows: pd.DataFrame) -> NDArray[np.int64]:
-    """Return the index of each receive's send; -1 if unknown and for other rows, in time order.
+def match_arrivals(rows: Iterable[tuple[str, NodeId, NodeId, int]]) -> list[int]:
+    """Return how many rows before each receive its send is; 0 if unknown, and for other rows.
 
-    A receive belongs to the last send of its content from that neighbour to this node, or to all (`peer` ANYBODY).
+    `rows` have event, node, peer and content, in time order. A receive belongs to the last send of its content from
+    that neighbour to this node, or to ANYBODY.
     """
-    rows = rows.assign(row=np.arange(len(rows)))
-    sends = rows[rows["is_send"]]
-    receives = rows[rows["is_receive"]]
-    directly = _last_before(receives, sends[sends["peer"] != ANYBODY], to_all=False)
-    broadcast = _last_before(receives, sends[sends["peer"] == ANYBODY], to_all=True)
-    matched = np.full(len(rows), -1, np.int64)
-    # Of a send to this node and one to all, the later one is the last.
-    matched[receives["row"]] = np.maximum(directly, broadcast)
-    return matched
-
-
-def _last_before(receives: pd.DataFrame, sends: pd.DataFrame, *, to_all: bool) -> NDArray[np.int64]:
-    """Return the last fitting send of each receive, or -1."""
-    left = pd.DataFrame({"row": receives["row"], "sender": receives["peer"], "content": receives["content"]})
-    right = pd.DataFrame({"row": sends["row"], "sender": sends["node"], "content": sends["content"]})
-    keys = ["sender", "content"]
-    if not to_all:
-        left["receiver"], right["receiver"] = receives["node"], sends["peer"]
-        keys.append("receiver")
-    right["sent"] = right["row"]
-    found = pd.merge_asof(left, right, on="row", by=keys)
-    return found["sent"].fillna(-1).to_numpy(np.int64)
+    last: dict[tuple[NodeId, NodeId, int], int] = {}
+    distances = []
+    for row, (event, node, peer, content) in enumerate(rows):
+        send = row
+        if event == SEND:
+            last[node, peer, content] = row
+        elif event == RECEIVE:
+            send = max(last.get((peer, node, content), -1), last.get((peer, ANYBODY, content), -1))
+        distances.append(row - send if send >= 0 else 0)
+    return distances
 
 
 class Edge(NamedTuple):
@@ -210,32 +196,11 @@ class DrawnOverlay(NamedTuple):
 
 
 class OverlayState(NamedTuple):
-    """A node's neighbours from an `overlay` row."""
+    """A node's part in one topic's circle, from an `overlay` row."""
 
     place: str
     """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty: none."""
-    neighbours: tuple[NodeId | None, NodeId | None, NodeId | None]
-    """The predecessor, the successor, and the one that closes the circle."""
-    shortcuts: tuple[tuple[str, NodeId | None], ...]
-    topic: str
-    """Each topic has its own circle."""
-
-    @classmethod
-    def read(cls, detail: str) -> OverlayState:
-        """Read "number place before behind across shortcuts topic"; raise ValueError otherwise."""
-        number, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
-        int(number)
-        pairs = [] if shortcuts == _NOBODY else [pair.partition(":") for pair in shortcuts.split(",")]
-        return cls(
-            "" if place.strip("01") else place,
-            (_other(before), _other(behind), _other(across)),
-            tuple((where, _other(node)) for where, _, node in pairs),
-            topic,
-        )
-
-
-def _other(word: str) -> NodeId | None:
-    return None if word == _NOBODY else int(word)
+    edges: frozenset[Edge]
 
 
 def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
@@ -247,13 +212,13 @@ def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
     known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
     changes: list[EdgeChange] = []
     for row in chosen.to_pylist():
-        node, states = row[NODE], known[row[NODE]]
-        before = _edges(node, states.values())
+        states = known[row[NODE]]
+        before = _edges(states)
         if row[EVENT] == CRASH:
             states.clear()
-        elif state := _state(node, row[DETAIL] or "", nodes):
-            states[state.topic] = state
-        after = _edges(node, states.values())
+        else:
+            states.update(_read_overlay(row[NODE], row[DETAIL] or "", nodes))
+        after = _edges(states)
         changes += [EdgeChange(row[TIME_S], edge, up=False) for edge in sorted(before - after)]
         changes += [EdgeChange(row[TIME_S], edge, up=True) for edge in sorted(after - before)]
     places = {node: next((one.place for one in states.values() if one.place), "") for node, states in known.items()}
@@ -262,17 +227,20 @@ def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
     return DrawnOverlay(tuple(changes), tuple(node for _, node in circle))
 
 
-def _state(node: NodeId, detail: str, nodes: int) -> OverlayState | None:
-    """Return a row's state; None if malformed or of an unknown node."""
+def _edges(states: Mapping[str, OverlayState]) -> set[Edge]:
+    return set().union(*(state.edges for state in states.values()))
+
+
+def _read_overlay(node: NodeId, detail: str, nodes: int) -> dict[str, OverlayState]:
+    """Read "number place before behind across shortcuts topic"; a malformed row has no topic."""
     try:
-        state = OverlayState.read(detail)
+        _, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
+        ring = [(word, False) for word in (before, behind, across)]
+        far = [(pair.partition(":")[2], True) for pair in shortcuts.split(",") if pair != _NOBODY]
+        edges = {Edge(node, int(word), is_shortcut) for word, is_shortcut in ring + far if word != _NOBODY}
     except ValueError:
-        return None
-    return state if all(0 <= edge.other < nodes for edge in _edges(node, [state])) else None
-
-
-def _edges(node: NodeId, states: Iterable[OverlayState]) -> set[Edge]:
-    """Return a node's edges to others."""
-    ends = [(other, False) for state in states for other in state.neighbours]
-    ends += [(other, True) for state in states for _, other in state.shortcuts]
-    return {Edge(node, other, is_shortcut) for other, is_shortcut in ends if other is not None and other != node}
+        return {}
+    if not all(0 <= edge.other < nodes for edge in edges):
+        return {}
+    others = frozenset(edge for edge in edges if edge.other != node)
+    return {topic: OverlayState("" if place.strip("01") else place, others)}

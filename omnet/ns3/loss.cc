@@ -51,9 +51,11 @@ double ShadowedLoss::DoCalcRxPower(double tx_power_dbm, Mobility from, Mobility 
         return tx_power_dbm;
     const double mean =
         settings_.reference_loss_db + 10 * settings_.path_loss_exponent * std::log10(distance / settings_.reference_m);
-    const double power_dbm = tx_power_dbm - mean - deviation(here, there);
-    // ns-3's radio receives what its noise allows, also below the sensitivity.
-    return settings_.csma.chosen && power_dbm < settings_.sensitivity_dbm ? kNothingDbm : power_dbm;
+    const double loss = mean + deviation(here, there);
+    // ns-3's 802.15.4 receives what its noise allows, also below the sensitivity. Its channel asks for 0 dBm.
+    const double level_dbm = settings_.nodes[from->GetObject<ns3::Node>()->GetId()].tx_power_dbm - loss;
+    const bool unheard = settings_.stack == "lr-wpan" && level_dbm < settings_.sensitivity_dbm;
+    return unheard ? kNothingDbm : tx_power_dbm - loss;
 }
 
 std::int64_t ShadowedLoss::DoAssignStreams(std::int64_t) {

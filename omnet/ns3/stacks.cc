@@ -147,8 +147,8 @@ private:
             [this, id](ns3::Ptr<const ns3::Packet> frame) { count(ports_[id], frame); }));
         if (settings_.csma.chosen) {
             const auto csma = port.device->GetCsmaCa();
+            csma->SetMacMaxBE(settings_.csma.max_be);  // before the least, which it bounds
             csma->SetMacMinBE(settings_.csma.min_be);
-            csma->SetMacMaxBE(settings_.csma.max_be);
             csma->SetMacMaxCSMABackoffs(settings_.csma.backoffs);
             mac->SetMacMaxFrameRetries(settings_.csma.retries);
         }

@@ -7,16 +7,15 @@ notification is requested or offered again after a later hello.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.agent import Agent, Recent, Subscriptions, on, on_timer
-from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
+from roambus.python_protocol.agent import Brokerless, Recent, on, on_timer
+from roambus.python_protocol.events import Publish, Recovered, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, Role, SimTime, node_list
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, SimTime, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"
@@ -82,18 +81,13 @@ class Carried(Message, tag=0x06, notation="{notification} copies={copies} for {r
     notification: Notification
 
 
-class Carrier(Agent):
+class Carrier(Brokerless):
     """Finds neighbours, carries notifications, and delivers those that its filters match."""
 
     parameters: CarrierParameters
 
-    def __init__(self, node: NodeId, roles: Role, parameters: CarrierParameters, random: Random) -> None:
-        super().__init__(node, roles, parameters, random)
-        self.subscriptions = Subscriptions()
-        self._lose_memory()
-
-    def _lose_memory(self) -> None:
-        """Empty the buffer; the filters are in stable storage: the application subscribes only once."""
+    def forget(self) -> None:
+        """Empty the buffer."""
         self._buffer: dict[NotificationId, Carried] = {}
         self._had = Recent(_REMEMBERED * self.parameters.buffer)
         self._heard: dict[NodeId, SimTime] = {}
@@ -103,16 +97,6 @@ class Carrier(Agent):
     def start(self, _: Started | Recovered, __: SimTime) -> None:
         """Send the first hello at a random time."""
         self.set_timer(_HELLO, self.random.randrange(self.parameters.hello_interval))
-
-    @on(Crashed)
-    def crash(self, _: Crashed, __: SimTime) -> None:
-        """Lose the buffer."""
-        self._lose_memory()
-
-    @on(Subscribe, Unsubscribe)
-    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver matching notifications from now on."""
-        self.subscriptions.change(event)
 
     @on(Publish)
     def publish(self, event: Publish, _: SimTime) -> None:
@@ -136,6 +120,12 @@ class Carrier(Agent):
 
     def _hello(self, now: SimTime) -> Message:
         raise NotImplementedError
+
+    def _next_told(self, count: int) -> slice:
+        """Return which of `count` entries the next hello has: they take turns."""
+        start = self._turn if self._turn < count else 0
+        self._turn = start + self.parameters.told
+        return slice(start, self._turn)
 
     def _part_from(self, neighbour: NodeId) -> None:
         """Forget a past encounter."""

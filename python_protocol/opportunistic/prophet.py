@@ -96,8 +96,9 @@ class Prophet(Carrier):
     parameters: ProphetParameters
     oracle_subscribers = True
 
-    def _lose_memory(self) -> None:
-        super()._lose_memory()
+    def forget(self) -> None:
+        """Empty the buffer; nobody was met."""
+        super().forget()
         self._chances: dict[NodeId, float] = {}
         self._aged: SimTime = 0
         self._met: dict[NodeId, SimTime] = {}
@@ -118,13 +119,10 @@ class Prophet(Carrier):
     # Delivery predictabilities (section 2.1.2)
 
     def _hello(self, now: SimTime) -> Message:
-        """Send the aged predictabilities, the greatest first, in turns."""
         self._age(now)
         ranked = sorted(self._chances.items(), key=lambda item: (-item[1], item[0]))
-        most = self.parameters.told
-        start = self._turn if self._turn < len(ranked) else 0
-        self._turn = start + most
-        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in ranked[start : start + most]))
+        told = ranked[self._next_told(len(ranked))]
+        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in told))
 
     def _age(self, now: SimTime) -> None:
         """Equation 2."""

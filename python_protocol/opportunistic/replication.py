@@ -39,10 +39,8 @@ class Replicator(Carrier):
     """Sends neighbours its summary vector, and requests the notifications it lacks."""
 
     def _hello(self, _: SimTime) -> Message:
-        carried, most = list(self._buffer), self.parameters.told
-        start = self._turn if self._turn < len(carried) else 0
-        self._turn = start + most
-        return Hello(tuple(map(Named.of, carried[start : start + most])))
+        carried = list(self._buffer)[self._next_told(len(self._buffer))]
+        return Hello(tuple(map(Named.of, carried)))
 
     @on(Hello)
     def hear_hello(self, hello: Hello, neighbour: NodeId, now: SimTime) -> None:

@@ -7,4 +7,6 @@
 - `caching`: brokers keep messages for absent clients.
 - `replicated`: sites of three brokers, any one of which may fail.
 - `skip_ring`: a supervised, self-stabilising overlay.
+
+`trees` draws trees of brokers for their evaluations.
 """

@@ -14,14 +14,14 @@ from itertools import takewhile
 from random import Random
 from typing import Any, TypeVar
 
-from roambus.python_protocol.agent import Agent, Jitter, Process, Recent, Subscriptions, on, on_timer
-from roambus.python_protocol.events import Crashed, Publish, SendFailed, Subscribe, Unsubscribe
+from roambus.python_protocol.agent import Brokerless, Jitter, Process, Recent, on, on_timer
+from roambus.python_protocol.events import Publish, SendFailed
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkParameters, LinkTimer
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, MILLISECOND, ROUTE, NodeId, Role, SimTime, node_list
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, MILLISECOND, ROUTE, NodeId, SimTime, node_list
 
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""
@@ -208,19 +208,14 @@ class PacketQueue:
 # The agent
 
 
-class Router(Agent):
+class Router(Brokerless):
     """Base of unicast routing protocols: publications, deliveries, and frames of the link layer."""
 
     parameters: UnicastParameters
     oracle_subscribers = True
 
-    def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
-        super().__init__(node, roles, parameters, random)
-        self.subscriptions = Subscriptions()
-        self.forget()
-
     def forget(self) -> None:
-        """Start empty, as after a crash; subscriptions stay."""
+        """Start without links, and with nothing delivered."""
         self.frames = self.make_frames()
         self._delivered = Recent(self.parameters.delivered_memory)
 
@@ -322,13 +317,3 @@ class Router(Agent):
     def packet(self, subscriber: NodeId, notification: Notification) -> DataPacket:
         """Make the packet for one subscriber."""
         return DataPacket(0, self.parameters.net_diameter, self.node, subscriber, notification)
-
-    @on(Subscribe, Unsubscribe)
-    def change_subscriptions(self, event: Subscribe | Unsubscribe, _: SimTime) -> None:
-        """Deliver matching notifications from now on."""
-        self.subscriptions.change(event)
-
-    @on(Crashed)
-    def crash(self, _: Crashed, __: SimTime) -> None:
-        """Lose everything outside stable storage."""
-        self.forget()

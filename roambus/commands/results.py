@@ -1,4 +1,4 @@
-"""Commands on results: `aggregate` computes metrics, `compare` tests agents, `figures` draws, `verify` repeats runs.
+"""Commands on results: `aggregate` computes metrics, `compare` tests agents, `figures` draws.
 
 Each reads the folder of a sweep, of a study or of single runs. A `Selection` says what of it `compare` and `figures`
 show, `Own` which metrics and study of the user's own come in.
@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from roambus.bridge.backends.registry import backend_names
 from roambus.bridge.errors import UserError
 from roambus.experiments.console.options import (
     AGAINST,
-    DEADLINE,
     FOLDER,
     MEASURE,
     METRIC_NAME,
@@ -24,12 +22,10 @@ from roambus.experiments.console.options import (
     STUDY,
     WHERE,
     Decorator,
-    Simulator,
-    factory_of,
     grouped,
     values_of,
 )
-from roambus.experiments.console.output import answer, bar, progress, remark, report_problems, summary
+from roambus.experiments.console.output import answer, progress, remark, report_problems
 from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 
@@ -74,7 +70,6 @@ class Selection(NamedTuple):
 
 
 def _selection(text: str) -> Decorator:
-    """Return the options of a selection; `text` is the help for its metrics."""
     metrics = click.option("--metric", "metrics", multiple=True, type=METRIC_NAME, metavar="NAME", help=text)
     return grouped("selection", Selection, SOME_AGENTS, metrics, AGAINST, WHERE)
 
@@ -250,45 +245,3 @@ def _figures_folder(results: Path) -> Path:
     from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked
 
     return unlinked(results / FIGURES_FOLDER)
-
-
-@click.command()
-@click.argument("results", type=FOLDER)
-@click.option(
-    "--sample",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="The number of runs to make again, or all if there are fewer; the same N always chooses the same runs.",
-)
-@click.option("--trust", is_flag=True, help="Also runs agents that are not installed.")
-@DEADLINE
-def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> None:
-    """Verifies RESULTS: makes a sample of their runs again, and compares the traces byte for byte.
-
-    RESULTS is the folder of a run, a sweep or a study, or an unpacked crate, whose checksums are also compared. Each
-    run is made from its ini, in a temporary folder; nothing in RESULTS changes. The command names runs whose trace
-    differs, with the first row that differs, and runs that cannot be repeated, such as one of another version of its
-    agent.
-
-    Verifying runs the agents' code. An agent in a file or a module that no installed package declares is run only with
-    --trust, because the author of the results chose it. The exit code is 0 if all traces are the same, and 1 if any is
-    not.
-
-    Example: roambus verify results/small --sample 3
-    """
-    from roambus.experiments.studies.study import existing_folder, sweep_folders
-    from roambus.experiments.verification import Verifier, archive_in, sample_of
-
-    existing_folder(results)
-    traces = sample_of(sweep_folders(results), sample)
-    factories = [factory_of(name, Simulator(deadline)) for name in backend_names()]
-    archive = archive_in(results)
-    wrong, files = (list(archive.wrong_files()), archive.agent_files()) if archive else ([], {})
-    verifier = Verifier(factories, trust, remark, files)
-    with bar("verifying", len(traces)) as one_more:
-        problems = list(verifier.problems(traces, one_more))
-    same = len(traces) - len(problems)
-    summary(f"{results}: runs made again {len(traces)}, the same {same}", made_again=len(traces), the_same=same)
-    report_problems([*wrong, *problems])

@@ -32,6 +32,7 @@ from roambus.experiments.console.options import (
     Simulator,
     Single,
     factory_of,
+    goes_with,
     is_given,
     pairs,
 )
@@ -56,7 +57,10 @@ def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> N
     from roambus.bridge.backends.radio.macs import mac_of
     from roambus.experiments.sweeps.runner import scenario_of
 
-    if not is_compiled(mac_of(scenario_of(plans[0], factory))):
+    known = is_compiled(mac_of(scenario_of(plans[0], factory)))
+    if known is None:
+        remark("each run compiles the radio, some 20 s, for no cache can be written: let NUMBA_CACHE_DIR name a folder")
+    elif not known:
         remark("the radio is compiled, once after each installation; that takes some 20 s")
 
 
@@ -116,8 +120,7 @@ def run(
     Example: roambus run field --agent beacon --set nodes=30 --seed 1 --out results/field
     The ini alone: roambus run thesis --set brokers=8 --set speed=4 --render
     """  # noqa: D301  # click wants the character itself
-    if endpoint is None and is_given("wait"):
-        raise UserError("--wait: nobody is waited for without --endpoint: leave it out")
+    goes_with("endpoint", endpoint, "wait")
     if endpoint is not None and is_given("backend") and backend != "castalia":
         raise UserError(f"--backend {backend}: only a Castalia can come to an --endpoint: leave one of the two out")
     if render:
@@ -194,8 +197,7 @@ def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> N
     from roambus.bridge.record.replay import debug
     from roambus.bridge.record.replay import rerun as rerun_agents
 
-    if at is not None and not debugging:
-        raise UserError("--at goes with --pdb, which opens the debugger there")
+    goes_with("pdb", debugging, "at")
     record = _record_in(record)
     call = partial(debug, stop_at=_time("--at", at)) if debugging else rerun_agents
     done = call(record, agent, announce=remark)

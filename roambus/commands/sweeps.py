@@ -39,7 +39,9 @@ from roambus.experiments.console.options import (
     WORKERS,
     Simulator,
     factory_of,
+    goes_with,
     grouped,
+    is_given,
     pairs,
 )
 from roambus.experiments.console.output import (
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
+    from roambus.experiments.stores import Store
     from roambus.experiments.sweeps.runner import Crew, Summary
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
@@ -146,12 +149,8 @@ class Wish:
 
 def wish(precision: str | None, metric: str | None, first_seeds: int | None) -> Wish | None:
     """Return the requested precision, if any; raise UserError for meaningless options."""
-    if precision is not None:
-        return Wish(precision, metric, first_seeds)
-    for option, value in (("--metric", metric), ("--first-seeds", first_seeds)):
-        if value is not None:
-            raise UserError(f"{option} goes with --precision, which says how narrow the interval is to be")
-    return None
+    goes_with("precision", precision, "metric", "first_seeds")
+    return None if precision is None else Wish(precision, metric, first_seeds)
 
 
 CHOICE = grouped("choice", Choice, VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
@@ -204,7 +203,11 @@ def sweep(
     """
     from roambus.spark.metrics.extra import all_own_metrics
 
+    goes_with("slurm", slurm, "tasks")
+    if slurm is not None and (ignored := [name for name in ("workers", "part") if is_given(name)]):
+        raise UserError(f"--{ignored[0]}: a task of --slurm has its own: leave one of the two out")
     chosen, folder = choice.named(sweep), out or Path("results", _stem(sweep))
+    extra = all_own_metrics(chosen.measure)
     if slurm is not None:
         answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
         return
@@ -213,9 +216,7 @@ def sweep(
     if wished is None:
         report_problems(make(chosen))
     else:
-        report_problems(
-            run_until_known(chosen, folder, wished, (), all_own_metrics(chosen.measure), make, spark or "local[*]")
-        )
+        report_problems(run_until_known(chosen, folder, wished, (), extra, make, spark or "local[*]"))
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
@@ -223,7 +224,7 @@ def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None
     from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
 
-    arguments = without_options(sys.argv[1:], "--slurm", "--tasks", "--workers", "--part")
+    arguments = without_options(sys.argv[1:], "--slurm", "--tasks")
     command = [sys.executable, "-m", "roambus", *arguments]
     text = script(chosen.name, command, len(expand(chosen)), tasks, Path.cwd())
     with opened_results(chosen, results):
@@ -239,6 +240,7 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     from rich.progress import track
 
     from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.experiments.sweeps.attempts import is_shared
     from roambus.experiments.sweeps.request import opened_results
     from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
 
@@ -250,6 +252,8 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
     chosen = part.of_all(planned)
     plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
     announce_compilation(backend, plans)
+    if making.part == Making().part and is_shared(out):
+        remark(f"another command makes runs in {out}: those that are in both are made twice, so end one of them")
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
@@ -262,7 +266,6 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    """Return a line for each failed run; note those already shown."""
     if not telling().is_quiet:
         telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
     return [f"{place}: {error}" for place, error in made.failures]
@@ -285,16 +288,15 @@ def _publishing(crew: Crew, results: Path) -> Crew:
     Raise UserError for cluster executors, whose machines lack the store's folder.
     """
     from roambus.experiments.sweeps.processes import Processes
-    from roambus.experiments.sweeps.runner import PublishingCrew
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
-    store = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    store: Store | None = next((one for one in stores if results.is_relative_to(one.folder)), None)
     if store is None:
         return crew
     if not isinstance(crew, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return PublishingCrew(crew, store)
+    return store.publishing(crew)
 
 
 # Until it is known

@@ -15,7 +15,7 @@ import pickle
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -201,11 +201,16 @@ def make(sent: bytes) -> Iterator[pa.RecordBatch]:
         )
 
 
+def _copying() -> AbstractContextManager[None]:
+    """Let tables be copied on a write, as pandas does since version 3, where the option is deprecated."""
+    return pd.option_context("mode.copy_on_write", True) if pd.__version__ < "3" else nullcontext()
+
+
 def measure(file: Path, deadline: float, extra: Extra) -> Row:
     """Return a run's row, or its trace's problem."""
     try:
         run = Run(file, deadline)
-        with pd.option_context("mode.copy_on_write", True):  # a metric that changes a table changes its own copy
+        with _copying():  # a metric that changes a table changes its own copy
             return _measured(run, extra)
     except DamagedTraceError as error:
         return _damage(file, error)

@@ -1,4 +1,4 @@
-"""A sweep's traces: existing, missing and, by their footers, invalid ones.
+"""A sweep's traces, existing and missing.
 
 Aggregation identifies traces by place, size and time, unopened; executors read the footers.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
@@ -31,15 +30,12 @@ from roambus.bridge.runs.layout import (
     read_asked,
     run_name,
 )
-from roambus.bridge.trace import parquet
 
 MOST_NAMED = 1000
 """The most missing runs that are named."""
 REMEDY = "run the sweep again to repeat it"
 _FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 """The beginnings of a spreadsheet's formula, and numbers, which begin alike."""
-_READERS = 8
-"""The threads that read footers: opening files takes the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +70,9 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
 
 
 def _refuse_formulas(file: Path) -> None:
-    """Raise UserError for a formula of spreadsheets."""
     for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
         if text.startswith(_FORMULAS) and text != LACKING and not _NUMBER.fullmatch(text):
             raise UserError(f"{file}: in tables {text!r} would be a formula: remove or rename its folder")
-
-
-def examine(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
-    """Return traces with valid footers, and a line for each other file."""
-    traces, problems = list_traces(files)
-    with ThreadPoolExecutor(_READERS) as readers:
-        damage = dict(zip([trace.file for trace in traces], readers.map(_damage, traces), strict=True))
-    problems |= {file: line for file, line in damage.items() if line}
-    return [trace for trace in traces if trace.file not in problems], problems
-
-
-def _damage(trace: Trace) -> str:
-    try:
-        parquet.read_footer(trace.file)
-    except UserError as error:
-        return f"{error}: {REMEDY}"
-    return ""
 
 
 def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:

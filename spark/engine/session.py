@@ -117,6 +117,8 @@ def spark_session(master: str = "local[*]", *, java_options: str | None = None) 
     check_master(master)
     if is_cluster(master):
         local_address(master)
+    # It may turn up at any call. Of pandas Spark's own code uses nothing here.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     with _death_named():
         active = SparkSession.getActiveSession()
         if active is not None:

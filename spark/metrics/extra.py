@@ -78,7 +78,6 @@ def own_metrics(reference: str) -> Extra:
 
 
 def _check_names(what: str, found: Extra) -> None:
-    """Raise UserError for a name that tables have for something else."""
     if taken := {one.column for one in found.metrics} & {one.column for one in METRICS}:
         raise UserError(f"{what}: {min(taken)} is a metric of every run: give it another name")
     for name in (one.column for one in found.metrics):

@@ -29,6 +29,13 @@ def test_everything_has_a_name_and_a_sentence(kind: str) -> None:
     assert not [thing.name for thing in things if "roambus run" in thing.summary or not thing.summary.endswith(".")]
 
 
+def test_two_studies_of_one_folder_have_sentences_of_their_own() -> None:
+    """The docstring below a study's definition comes before that of its module."""
+    told = summaries("studies")
+    assert "802.15.4" in told["thesis-acknowledged"]
+    assert len(set(told.values())) == len(told)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_read_from_the_source_is_what_is_loaded(kind: str) -> None:
     """The list imports nothing, and says the same as the things themselves."""

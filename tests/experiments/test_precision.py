@@ -25,7 +25,7 @@ from benchmarks.precision_coverage import (
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
 from roambus.commands import sweeps
-from roambus.commands.sweeps import Wish, run_until_known, wish
+from roambus.commands.sweeps import Wish, run_until_known
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.precision import (
     EARLY_ERROR,
@@ -43,7 +43,7 @@ from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe, opened_results
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, points_of
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.spark.metrics.catalogue import DELAY_MEAN_S, DELIVERY_RATE_ALL
+from roambus.spark.metrics.catalogue import DELAY_MEAN_S
 from roambus.spark.metrics.extra import NOTHING
 from tests.experiments.measured import measurements
 
@@ -175,10 +175,8 @@ def test_runs_are_made_until_it_is_known(
     assert all(seeds <= 10 for seeds in made[-1].more_seeds.values())
 
 
-def test_options_that_go_with_a_width_alone_are_refused() -> None:
-    """By their names; and so are more first seeds than there may be."""
-    with pytest.raises(UserError, match="--metric goes with --precision"):
-        wish(None, DELIVERY_RATE_ALL, None)
+def test_more_first_seeds_than_there_may_be_are_refused() -> None:
+    """A point would begin beyond its end."""
     with pytest.raises(UserError, match="--first-seeds"):
         Wish("0.1", None, 11).precision(5, 10)
 

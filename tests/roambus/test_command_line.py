@@ -12,6 +12,7 @@ import pytest
 
 from roambus.command_line import commands
 from roambus.experiments import listing
+from roambus.experiments.shipped import TEMPLATES
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
@@ -247,6 +248,47 @@ def test_a_missing_variable_is_refused_with_its_line(folder: Path, refused: Refu
     """And its template."""
     (folder / "bad.ini.j2").write_text("SN.numNodes = {{ count }}\n")
     refused("bad.ini.j2:1: variable 'count' is not set", "run", "bad.ini.j2", "--agent", "mine.py")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run field --transport local", "--transport: the back-end radio runs in this process"),
+        ("run field --no-batching", "--batching: the back-end radio"),
+        ("run field --backend ideal --lookahead", "--lookahead: the back-end ideal"),
+        ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal"),
+        ("sweep mine.toml --deadline 9", "--deadline: the back-end radio"),
+        ("run field --wait 9", "--wait goes with --endpoint"),
+        ("run field --endpoint local --backend ns3", "--backend ns3: only a Castalia can come to an --endpoint"),
+        ("run field --seed 1 --agent mine.py --seed 2", "--seed: given twice"),
+        ("run field --out a --out=a", "--out: given twice"),
+        ("run field --batching --no-batching", "--batching: given twice"),
+        ("run field --set nodes=3 --set nodes=4", "--set nodes: given twice"),
+        ("sweep mine.toml --tasks 3", "--tasks goes with --slurm"),
+        ("sweep mine.toml --slurm job.sh --workers 1", "--workers: a task of --slurm has its own"),
+        ("sweep mine.toml --slurm job.sh --part 0/2", "--part: a task of --slurm has its own"),
+        ("sweep mine.toml --metric delay", "--metric goes with --precision"),
+        ("sweep mine.toml --first-seeds 3", "--first-seeds goes with --precision"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(refused: Refused, words: str, message: str) -> None:
+    """Whoever gave it would take the result for another."""
+    refused(f"error: {message}", *words.split())
+
+
+def test_metrics_of_a_sweep_are_read_before_its_runs(folder: Path, refused: Refused) -> None:
+    """A file without one is a mistake that would show after hours."""
+    (folder / "none.py").write_text("def delay(run): return 0\n")
+    (folder / "bad.toml").write_text(f'measure = ["none.py"]\n{(folder / "mine.toml").read_text()}')
+    refused("error: metrics 'none.py': no function there is a metric", "sweep", "bad.toml")
+
+
+def test_a_run_without_traffic_says_so(folder: Path, roambus: Roambus) -> None:
+    """An ini of other people's names no roles, and its run would look like any other."""
+    lines = (TEMPLATES / "field.ini.j2").read_text().splitlines(keepends=True)
+    (folder / "quiet.ini.j2").write_text("".join(line for line in lines if ".Application.roles" not in line))
+    done = roambus("run", "quiet.ini.j2", "--agent", "mine.py", "--backend", "ideal")
+    assert "note: no node subscribes or publishes" in done.err
 
 
 def test_a_misspelt_axis_is_refused(folder: Path, refused: Refused) -> None:

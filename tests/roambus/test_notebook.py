@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -187,3 +189,38 @@ def test_a_run_that_fails_raises_what_went_wrong(main: ModuleType, tmp_path: Pat
     Path(str(main.__file__)).write_text(text)
     with pytest.raises(roambus.RoambusError, match=r"seed=0: .*ValueError: no"):
         roambus.run("field", main.Gossip, settings=SETTINGS, out=tmp_path / "out", backend="ideal")
+
+
+any_run: Any = roambus.run
+any_sweep: Any = roambus.sweep
+"""Without their types, which refuse most of these."""
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        (lambda: any_run(None, "flooding"), "template=None"),
+        (lambda: any_run("field", ["flooding"]), r"agent=\['flooding'\]"),
+        (lambda: any_run("field", int), "agent=<class 'int'>"),
+        (lambda: any_run("field", "flooding", seed=[1, 2]), r"seed=\[1, 2\]"),
+        (lambda: any_run("field", "flooding", seed=-1), "seed=-1"),
+        (lambda: any_run("field", "flooding", settings={"nodes": [4, 8]}), "one value of 'nodes'.*roambus.sweep"),
+        (lambda: any_run("field", "flooding", settings={"nodes": None}), "settings="),
+        (lambda: any_run("field", "flooding", out=None), "out=None"),
+        (lambda: any_run("field", "flooding", level="ap"), "level='ap': this is to be one of app or full"),
+        (lambda: any_sweep(["field"]), r"name=\['field'\]"),
+        (lambda: any_sweep("field", "flooding"), "agents='flooding': this is to be a list"),
+        (lambda: any_sweep("field", [None]), "agent=None"),
+        (lambda: any_sweep("field", settings=["nodes=4"]), "settings="),
+        (lambda: any_sweep("field", seeds=0), "seeds=0"),
+        (lambda: any_sweep("field", workers="2"), "workers='2'"),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(
+    made: Callable[[], object], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything runs or is written."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(roambus.UserError, match=named):
+        made()
+    assert list(tmp_path.iterdir()) == []

@@ -105,9 +105,14 @@ def test_what_json_cannot_hold_becomes_what_it_can() -> None:
     }
 
 
-def test_a_word_is_said_before_the_radio_is_compiled(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For nothing else is seen for a while; unless nobody wants to hear."""
-    monkeypatch.setattr("roambus.bridge.backends.radio.kernel.is_compiled", lambda _: False)
-    word = "the radio is compiled, once after each installation"
+@pytest.mark.parametrize(
+    ("known", "word"),
+    [(False, "the radio is compiled, once after each installation"), (None, "let NUMBA_CACHE_DIR name a folder")],
+)
+def test_a_word_is_said_before_the_radio_is_compiled(
+    roambus: Roambus, monkeypatch: pytest.MonkeyPatch, known: bool | None, word: str
+) -> None:
+    """For nothing else is seen for a while; unless nobody wants to hear. Without a cache each run does it again."""
+    monkeypatch.setattr("roambus.bridge.backends.radio.kernel.is_compiled", lambda _: known)
     assert word in roambus("run", "field", "--agent", "mine.py", *BROKEN).err
     assert word not in roambus("run", "field", "--agent", "mine.py", *BROKEN, "-q").err

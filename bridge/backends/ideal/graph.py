@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
+from math import dist
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -136,12 +137,43 @@ def reach_m(scenario: Scenario, node: NodeSettings) -> float:
 def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: SimTime) -> list[LinkChange]:
     """Return link changes until `time_limit`, pair by pair; needs mutual reach."""
     changes = []
-    for a, b in combinations(range(len(paths)), 2):
+    for a, b in _may_meet(paths, max(reaches_m, default=0.0), time_limit / SECOND):
         for up, down in contacts(paths[a], paths[b], min(reaches_m[a], reaches_m[b]), time_limit):
             changes.append(LinkChange(up, a, b, up=True))
             if down < time_limit:
                 changes.append(LinkChange(down, a, b, up=False))
     return changes
+
+
+FEW = 64
+"""Among fewer nodes all pairs are compared sooner than near ones found."""
+
+
+def _may_meet(paths: Sequence[Path], range_m: float, end_s: float) -> Iterable[tuple[NodeId, NodeId]]:
+    """Yield in order the pairs whose distance in some slice of time leaves them within `range_m`, and few others."""
+    if len(paths) < FEW:
+        return combinations(range(len(paths)), 2)
+    from scipy.spatial import cKDTree  # noqa: PLC0415  # takes as long to import as a small run
+
+    longest_m = max(sum(dist(a[1:], b[1:]) for a, b in pairwise(path)) for path in paths)
+    edges = np.linspace(0, end_s, 1 + max(1, min(1000, int(longest_m / max(range_m, 1)))))
+    discs = [_discs(path, edges) for path in paths]
+    codes = [np.empty(0, dtype=np.int64)]
+    for middles, radii in zip(*(np.stack(one, axis=1) for one in zip(*discs, strict=True)), strict=True):
+        near_m = (range_m + 2 * radii.max()) * (1 + 1e-9)
+        codes.append(cKDTree(middles).query_pairs(near_m, output_type="ndarray") @ (len(paths), 1))
+    return zip(*(one.tolist() for one in divmod(np.unique(np.concatenate(codes)), len(paths))), strict=True)
+
+
+def _discs(path: Path, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return middles[slice, 2] and radii of discs that a node does not leave between two edges."""
+    middles, radii = positions(path, (edges[:-1] + edges[1:]) / 2), np.zeros(len(edges) - 1)
+    times = np.append(edges, [point.time_s for point in path if point.time_s < edges[-1]])
+    places = positions(path, times)
+    for side in ("left", "right"):  # an edge ends a slice and begins another
+        slices = np.clip(np.searchsorted(edges, times, side) - 1, 0, len(radii) - 1)
+        np.maximum.at(radii, slices, np.hypot(*(places - middles[slices]).T))
+    return middles, radii
 
 
 def contacts(first: Path, second: Path, range_m: float, time_limit: SimTime) -> list[Span]:

@@ -25,6 +25,7 @@ from roambus.bridge.process import import_elsewhere
 _numba: Any = import_elsewhere("numba")
 _settings: Any = import_elsewhere("numba.core.config")
 _settings._config_fname = ""  # Numba would read settings from the working folder whenever it compiles
+_settings.DISABLE_JIT = 0  # NUMBA_DISABLE_JIT is for the user's own functions: the loop does not run without a compiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 

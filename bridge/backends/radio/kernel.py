@@ -49,9 +49,11 @@ _BOUND: dict[str, Advance] = {}
 _LOOPS: dict[str, Any] = {}
 
 
-def is_compiled(chosen: Mac) -> bool:
-    """Whether Numba's cache has the loop for its present sources; otherwise the first run compiles it."""
+def is_compiled(chosen: Mac) -> bool | None:
+    """Whether Numba's cache has the loop for its present sources; None without a cache: each run compiles it."""
     loop = _loop(chosen)
+    if loop.stats.cache_path is None:
+        return None
     return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))
 
 

@@ -176,9 +176,5 @@ MOVE = Extra((missed, catch_up_s))
 """The metrics of figure 5."""
 
 ABSORPTION_S, ABSORPTION_MEDIAN = absorption_time_s.column, absorption_median.column
-ABSORPTION_TAIL, STILL_CACHED = absorption_tail.column, still_cached.column
-MESSAGES_OBSERVED = messages_observed.column
-GAIN_PERCENT, RESPONSES_PER_REQUEST = gain_percent.column, responses_per_request.column
-REQUESTS_ANSWERED = requests_answered.column
-LOST_RATIO, ABSENCES_OBSERVED = lost_ratio.column, absences_observed.column
+ABSORPTION_TAIL, GAIN_PERCENT, LOST_RATIO = absorption_tail.column, gain_percent.column, lost_ratio.column
 MISSED, CATCH_UP_S = missed.column, catch_up_s.column

@@ -103,7 +103,7 @@ def _standings(measured: Measurements, cost: str, place: Place) -> Iterator[Stan
     for agent in measured.agents:
         try:
             rates, costs = (
-                by_seed(measured, metric, agent=agent, **place) for metric in (c.DELIVERY_RATE_IN_TIME, cost)
+                by_seed(measured, metric, agent=agent, **place) for metric in (c.delivery_rate_in_time.column, cost)
             )
         except NotMeasuredError:
             continue
@@ -135,7 +135,7 @@ class Cost:
 
 
 COSTS = (
-    Cost(c.AIR_BYTES_PER_NODE, "bytes on the air", "kB", 1000),
+    Cost(c.air_bytes_per_node.column, "bytes on the air", "kB", 1000),
     Cost(c.ENERGY_PER_NODE_MJ, "energy", "J", 1000),
 )
 
@@ -218,7 +218,7 @@ def interest_tables(measured: Measurements) -> Mapping[str, str]:
     return {"interest.md": f"{title}\n\n{markdown_table(head, rows)}\n{point_table(measured, _SHOWN)}"}
 
 
-_SHOWN = (c.DELIVERY_RATE_IN_TIME, c.DELIVERY_RATE_ALL, c.AIR_BYTES_PER_NODE)
+_SHOWN = (c.delivery_rate_in_time.column, c.DELIVERY_RATE_ALL, c.air_bytes_per_node.column)
 
 
 def interest_plans(measured: Measurements) -> Iterator[Plan]:
@@ -241,7 +241,7 @@ _MOVING = {RATE: (), SPEED: ("2", "8"), INTEREST: ()}
 
 
 def _in_time(agent: str) -> Quantity:
-    return value(c.DELIVERY_RATE_IN_TIME, agent=agent)
+    return value(c.delivery_rate_in_time.column, agent=agent)
 
 
 def _ratio(metric: str, first: str, second: str) -> Quantity:
@@ -267,7 +267,10 @@ CLAIMS = (
         at_each(
             {RATE: ("10",), SPEED: (), INTEREST: ("0.03125",)},
             Comparison(
-                f"{_AT}: bytes, mft-lean over gossip", _ratio(c.AIR_BYTES_PER_NODE, LEAN, GOSSIP), Side.BELOW, 0.5
+                f"{_AT}: bytes, mft-lean over gossip",
+                _ratio(c.air_bytes_per_node.column, LEAN, GOSSIP),
+                Side.BELOW,
+                0.5,
             ),
         ),
     ),
@@ -291,7 +294,7 @@ CLAIMS = (
         at_each(
             _EVERYWHERE,
             Comparison(
-                f"{_AT}: bytes, mft over gossip-repair", _ratio(c.AIR_BYTES_PER_NODE, MFT, REPAIR), Side.ABOVE, 1
+                f"{_AT}: bytes, mft over gossip-repair", _ratio(c.air_bytes_per_node.column, MFT, REPAIR), Side.ABOVE, 1
             ),
         ),
     ),

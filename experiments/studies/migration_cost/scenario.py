@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from roambus.experiments.random_scenarios import Parents, random_tree
+from roambus.python_protocol.papers.trees import Parents, random_tree
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import NodeId
 

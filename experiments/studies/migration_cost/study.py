@@ -18,8 +18,12 @@ from roambus.spark.metrics import catalogue
 MOVING, BROKERS, SUBSCRIPTIONS = "moving", "brokers", "subscriptions"
 TABLE_FILE = "migration-cost.md"
 
-_DRAWN = (catalogue.MESSAGES_PER_MIGRATION, catalogue.BYTES_PER_MIGRATION, catalogue.MIGRATION_MESSAGE_MEAN_B)
-_LISTED = (*_DRAWN, catalogue.MIGRATION_MESSAGE_MAX_B, catalogue.DELIVERY_RATE_ALL)
+_DRAWN = (
+    catalogue.messages_per_migration.column,
+    catalogue.bytes_per_migration.column,
+    catalogue.migration_message_mean_b.column,
+)
+_LISTED = (*_DRAWN, catalogue.migration_message_max_b.column, catalogue.DELIVERY_RATE_ALL)
 _ONE_SUBSCRIPTION, _LARGEST_NETWORK = "1", "32"
 """Where the figures cut through the sweep."""
 

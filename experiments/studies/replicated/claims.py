@@ -61,7 +61,7 @@ def _filtering_saves(measured: Measurements) -> Iterator[Part]:
 def _wrong(measured: Measurements, place: Place) -> pd.Series[float]:
     """Return missing and surplus deliveries, added up."""
     expected, delivered = (by_seed(measured, metric, **place) for metric in (catalogue.EXPECTED, catalogue.DELIVERED))
-    return expected - delivered + by_seed(measured, catalogue.DUPLICATES, **place)
+    return expected - delivered + by_seed(measured, catalogue.duplicates.column, **place)
 
 
 def _delay_per_time_out(measured: Measurements, _: Place) -> pd.Series[float]:

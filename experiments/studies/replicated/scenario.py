@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from roambus.experiments.random_scenarios import random_tree
 from roambus.python_protocol.papers.replicated.sites import BROKERS_A_SITE
+from roambus.python_protocol.papers.trees import random_tree
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.vocabulary import NodeId
 

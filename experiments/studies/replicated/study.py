@@ -38,8 +38,8 @@ from roambus.spark.metrics import catalogue
 
 _ROUTING = (SITE_MESSAGES, SITE_BYTES, EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
 _ORDER = (EVENT_MESSAGES, catalogue.DELAY_MEAN_S)
-_EVERYWHERE = (LATE_PER_CENT, LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
-_FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.DUPLICATES)
+_EVERYWHERE = (LATE_PER_CENT, LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.duplicates.column)
+_FAULTS = (LONGEST_DELAY_S, catalogue.EXPECTED, catalogue.DELIVERED, catalogue.duplicates.column)
 
 
 def _plans_over(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from roambus.experiments.random_scenarios import random_tree
+from roambus.python_protocol.papers.trees import random_tree
 from roambus.python_protocol.vocabulary import NodeId
 
 START_S = 25.0

@@ -23,7 +23,7 @@ _DRAWN = (
     c.DELIVERY_RATE_ALL,
     c.DELAY_MEAN_S,
     c.MESSAGES,
-    c.DUPLICATES,
+    c.duplicates.column,
     STORED_MEAN,
     STORED_PEAK,
     HANDED_OVER,

@@ -49,7 +49,7 @@ def packet_bytes(run: Run) -> float:
 ROUTING = Extra((routing_packets, routing_bytes, packet_bytes))
 """The study's own metrics."""
 ROUTING_PACKETS, ROUTING_BYTES, PACKET_BYTES = routing_packets.column, routing_bytes.column, packet_bytes.column
-_SHOWN = (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN, c.AIR_BYTES_PER_NODE, ROUTING_PACKETS, ROUTING_BYTES)
+_SHOWN = (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN, c.air_bytes_per_node.column, ROUTING_PACKETS, ROUTING_BYTES)
 
 
 def routing_plans(measured: Measurements) -> Iterator[Plan]:

@@ -292,7 +292,7 @@ STEADY = Extra(
 
 CONVERGED, ROUNDS_TO_CONVERGE = (one.column for one in CONVERGENCE.metrics)
 REQUESTS_PER_ROUND, SENT_PER_NODE_ROUND, ANSWERS_PER_ROUND = (one.column for one in MAINTENANCE.metrics)
-LEGITIMATE, DEGREE_MEAN, DEGREE_MAX = legitimate.column, degree_mean.column, degree_max.column
+DEGREE_MEAN, DEGREE_MAX = degree_mean.column, degree_max.column
 PER_SUBSCRIBE, PER_UNSUBSCRIBE = answers_per_subscribe.column, answers_per_unsubscribe.column
 FURTHER = further_answers_per_operation.column
 CATCH_UP_ROUNDS, CAUGHT_UP = catch_up_rounds.column, caught_up.column

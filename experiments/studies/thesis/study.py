@@ -100,4 +100,4 @@ ACKNOWLEDGED = Study(
     ),
     notes=(_NOTE, "The MAC is IEEE 802.15.4, which acknowledges unicasts; no protocol retransmits by itself."),
 )
-"""The study of `roambus reproduce thesis-acknowledged`: the same on a MAC that acknowledges."""
+"""The same evaluation on IEEE 802.15.4, whose MAC acknowledges unicasts: what it retransmits and gives up, too."""

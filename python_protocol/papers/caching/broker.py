@@ -16,7 +16,7 @@ from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.papers.caching.cache import POLICIES, Cache, CachingParameters
+from roambus.python_protocol.papers.caching.cache import Cache, CachingParameters
 from roambus.python_protocol.papers.caching.subscriptions import NUMBERS, Request, Response, SubscriptionTable
 from roambus.python_protocol.papers.parts import ForgetfulBroker
 from roambus.python_protocol.papers.simple import Sub, Uns
@@ -33,7 +33,7 @@ class Broker(ForgetfulBroker):
         """Start without neighbours."""
         super().__init__(node, parameters)
         self.table = SubscriptionTable()
-        self.cache = Cache(parameters.cache_size, POLICIES[parameters.policy]())
+        self.cache = Cache(parameters.cache_size, parameters.policy)
         self._moving: set[NodeId] = set()
         self._ways: dict[NodeId, Way] = {}  # of clients that have left and asked from elsewhere since
         self._arrivals: dict[NodeId, int] = {}  # the number of the request by which each client came here last

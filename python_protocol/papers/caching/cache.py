@@ -1,6 +1,6 @@
 """The cache of a broker: k messages, some kept for moving clients (sections 3.2 and 4).
 
-Kept messages, the *emergency cache*, share the room with ordinary ones; a policy (`POLICIES`) orders eviction. Ordinary
+Kept messages, the *emergency cache*, share the room with ordinary ones; a policy orders eviction. Ordinary
 messages go first, then kept ones: otherwise a client that never returns would fill the cache. Handing over follows each
 publisher's order.
 """
@@ -28,48 +28,9 @@ ANSWER = "answer"
 """A notification reaches a node that requested old publications; `detail` is the number of the request."""
 
 
-class Fifo:
-    """First in, first out."""
-
-    def __init__(self) -> None:
-        self._order: dict[NotificationId, None] = {}
-
-    def __iter__(self) -> Iterator[NotificationId]:
-        """Iterate over the messages; the first leaves first."""
-        return iter(self._order)
-
-    def add(self, one: NotificationId) -> None:
-        """Add a message."""
-        self._order[one] = None
-
-    def use(self, one: NotificationId) -> None:
-        """Note that a message answers a request."""
-
-    def remove(self, one: NotificationId) -> None:
-        """Remove a message."""
-        del self._order[one]
-
-
-class FifoWithRegeneration(Fifo):
-    """A requested message moves to the end, "similar to Least Recently Used" (section 3.2). The default."""
-
-    def use(self, one: NotificationId) -> None:
-        """Move the message to the end."""
-        self.remove(one)
-        self.add(one)
-
-
-class Lifo(Fifo):
-    """The newest leaves first; for comparison."""
-
-    def __iter__(self) -> Iterator[NotificationId]:
-        return reversed(self._order)
-
-
-POLICIES: dict[str, type[Fifo]] = {"fifo-regeneration": FifoWithRegeneration, "fifo": Fifo, "lifo": Lifo}
-"""The policies by their names."""
-
-
+REGENERATION, FIFO, LIFO = POLICIES = ("fifo-regeneration", "fifo", "lifo")
+"""Which message leaves first: the oldest, with regeneration after those that answered no request, "similar to Least
+Recently Used" (section 3.2); or, for comparison, the newest."""
 EVICTED, UNWANTED = "evicted", "unsubscribed"
 """Why a message leaves the cache."""
 EMERGENCY_FULL = "emergency cache full"
@@ -79,16 +40,19 @@ EMERGENCY_FULL = "emergency cache full"
 class Cache:
     """Up to `size` different messages, ordered by a policy."""
 
-    def __init__(self, size: int, policy: Fifo) -> None:
+    def __init__(self, size: int, policy: str) -> None:
         self._size = size
         self._policy = policy
+        self._order: dict[NotificationId, None] = {}
+        """From the oldest; with regeneration a request makes a message the newest."""
         self._messages: dict[NotificationId, Notification] = {}
         self._holders: dict[NotificationId, dict[NodeId, None]] = {}
         """The absent clients of each kept message."""
 
     def __iter__(self) -> Iterator[Notification]:
         """Iterate over the messages; the first leaves first."""
-        return map(self._messages.__getitem__, self._policy)
+        order = reversed(self._order) if self._policy == LIFO else iter(self._order)
+        return map(self._messages.__getitem__, order)
 
     def __contains__(self, one: NotificationId) -> bool:
         return one in self._messages
@@ -112,7 +76,8 @@ class Cache:
 
     def use(self, one: NotificationId) -> None:
         """Note that a message answers a request."""
-        self._policy.use(one)
+        if self._policy == REGENERATION:
+            self._order[one] = self._order.pop(one)
 
     def release(self, client: NodeId) -> list[Notification]:
         """Return a client's kept messages in each publisher's order.
@@ -139,19 +104,18 @@ class Cache:
     def _admit(self, message: Notification, *, is_kept: bool) -> list[Note]:
         notes: list[Note] = []
         if len(self) >= self._size:
-            ordinary = next((one for one in self._policy if one not in self._holders), None)
-            victim = next(iter(self._policy), None) if ordinary is None and is_kept else ordinary
+            ordinary = next((one.id for one in self if one.id not in self._holders), None)
+            victim = next((one.id for one in self), None) if ordinary is None and is_kept else ordinary
             if victim is None:
                 return []
             notes += [_lost(victim, client) for client in self._holders.pop(victim, ())]
             notes += self._remove(victim, EVICTED)
         self._messages[message.id] = message
-        self._policy.add(message.id)
+        self._order[message.id] = None
         return [*notes, Note(CACHE, notification_id=str(message.id))]
 
     def _remove(self, one: NotificationId, reason: str) -> list[Note]:
-        del self._messages[one]
-        self._policy.remove(one)
+        del self._messages[one], self._order[one]
         return [Note(FORGET, notification_id=str(one), detail=reason)]
 
 
@@ -178,7 +142,7 @@ class CachingParameters(BrokerParameters):
         doc="messages that a broker's cache holds, ordinary and emergency cache together",
     )
     policy: str = parameter(
-        "fifo-regeneration",
+        REGENERATION,
         source="the paper on caching, section 3.2",
         choices=POLICIES,
         doc="which message leaves a full cache",

@@ -79,6 +79,8 @@ class Sorter:
     def __init__(self, limit: int) -> None:
         """Holds at most `limit` back."""
         self._limit = limit
+        self.has_given_up = False
+        """Whether the last message made it stop waiting."""
         self._begun = 0
         """Earlier stays are not waited for."""
         self._void = 0
@@ -129,7 +131,8 @@ class Sorter:
         if stamp.tick <= self._ticks[stamp.stay]:  # a REP of what came as a PUB before
             return []
         self._held[stamp] = arrived
-        return self._give_up() if len(self._held) > self._limit else self._advance()
+        self.has_given_up = len(self._held) > self._limit
+        return self._give_up() if self.has_given_up else self._advance()
 
     def _advance(self) -> list[Pub | Rep]:
         released: list[Pub | Rep] = []
@@ -182,6 +185,9 @@ class NumberedClient(Client):
         """Deliver notifications whose turn has come."""
         if not self._sorter.is_void(message.stamp):
             self._deliver_all(self._sorter.add(message))
+            if self._sorter.has_given_up:
+                self._sorter.has_given_up = False
+                self.note(DROP, message_type=Pub.message_type, detail="earlier ones are waited for no longer")
         elif not isinstance(message, Turn):
             self.note(DROP, notification_id=str(message.notification.id), detail="of a stay without subscriptions")
 

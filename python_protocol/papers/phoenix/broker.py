@@ -292,33 +292,29 @@ class Queues:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._queues: dict[NodeId, deque[Queued]] = {}
-        self._order: deque[NodeId] = deque()
+        self._entries: deque[Queued] = deque()
 
     def put(self, queued: Queued) -> list[Note]:
         """Enqueue in Q_i(s); return the drops that make room."""
-        self._queues.setdefault(queued.subscriber, deque()).append(queued)
-        self._order.append(queued.subscriber)
-        return self._drop_oldest() if len(self._order) > self._limit else []
+        self._entries.append(queued)
+        oldest = self._entries.popleft() if len(self._entries) > self._limit else None
+        if oldest is None or isinstance(oldest, Turn):
+            return []
+        return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
 
     def take(self, subscriber: NodeId) -> list[Queued]:
         """Dequeues all of Q_i(s)."""
-        self._order = deque(one for one in self._order if one != subscriber)
-        return list(self._queues.pop(subscriber, ()))
+        taken = [one for one in self._entries if one.subscriber == subscriber]
+        self._entries = deque(one for one in self._entries if one.subscriber != subscriber)
+        return taken
 
     def listing(self, names: Names) -> Listing:
         """The queues, each notification with its timestamp."""
-        rows = tuple(
-            (names.subscriber(one), listed(_describe(entry, names) for entry in queue))
-            for one, queue in self._queues.items()
-        )
-        return Listing(("Subscriber", "Notifications"), rows)
-
-    def _drop_oldest(self) -> list[Note]:
-        oldest = self._queues[self._order.popleft()].popleft()
-        if isinstance(oldest, Turn):
-            return []
-        return [Note(DROP, notification_id=str(oldest.notification.id), peer=oldest.subscriber, detail="storage full")]
+        queues: dict[NodeId, list[str]] = {}
+        for one in self._entries:
+            queues.setdefault(one.subscriber, []).append(_describe(one, names))
+        rows = ((names.subscriber(subscriber), listed(queue)) for subscriber, queue in queues.items())
+        return Listing(("Subscriber", "Notifications"), tuple(rows))
 
 
 def _describe(queued: Queued, names: Names) -> str:

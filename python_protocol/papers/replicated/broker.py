@@ -29,7 +29,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Update,
     acceptance,
 )
-from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Outbox, Patience, WatchTimer
+from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Patience, WatchTimer
 from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.papers.replicated.site_state import place_of
 from roambus.python_protocol.papers.replicated.sites import Sites
@@ -46,11 +46,10 @@ class Broker(Process):
         self.node = node
         self.brokers = sites[site].brokers
         self.replica = Replica(node, self.brokers, place_of(site, sites), parameters, self)
-        self.neighbours = Neighbours(site, sites, Patience(parameters), self)
-        self.outbox = Outbox(self.replica, self.neighbours, self)
-        self.succession = Succession(self.replica, self.neighbours, self.outbox)
-        self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.outbox, self.succession)
-        self.client_side = ClientSide(self.replica, self.outbox, self.succession)
+        self.neighbours = Neighbours(site, sites, Patience(parameters), self.replica)
+        self.succession = Succession(self.replica, self.neighbours)
+        self.neighbour_side = NeighbourSide(self.replica, self.neighbours, self.succession)
+        self.client_side = ClientSide(self.replica, self.neighbours, self.succession)
         self._kept: list[Received] = []
         """Messages that wait for a copy of the state."""
 
@@ -122,7 +121,7 @@ class Broker(Process):
         """Send released messages, and watch nodes that must act."""
         # What is released goes out first: it can be what the watches that are set below are to wait for.
         for released in self.replica.releases.take_ready():
-            self.outbox.release(released, now)
+            self.neighbours.release(released, now)
         if not self.replica.is_leader:
             self.neighbours.expect_nothing()
         self.succession.watch_leader()
@@ -133,9 +132,9 @@ class Broker(Process):
 class ClientSide(Process):
     """Listens to clients, which ask on return, so failures are ignored."""
 
-    def __init__(self, replica: Replica, outbox: Outbox, succession: Succession) -> None:
+    def __init__(self, replica: Replica, neighbours: Neighbours, succession: Succession) -> None:
         super().__init__(of=replica)
-        self._replica, self._outbox, self._succession = replica, outbox, succession
+        self._replica, self._neighbours, self._succession = replica, neighbours, succession
 
     @on(Sub, Uns, Event)
     def hear_client(self, message: Sub | Uns | Event, client: NodeId, _: SimTime) -> None:
@@ -161,7 +160,7 @@ class ClientSide(Process):
         """Answer (section 6.4), and repeat perhaps missed messages."""
         self.send(client, IAmAlive(self._replica.point.term))
         if self._replica.is_leader:
-            self._outbox.send_again(client, now)
+            self._neighbours.send_again(client, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, _client: NodeId, _now: SimTime) -> None:
@@ -172,10 +171,9 @@ class ClientSide(Process):
 class NeighbourSide(Process):
     """Listens to neighbouring brokers; watches their leaders."""
 
-    def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox, succession: Succession) -> None:
+    def __init__(self, replica: Replica, neighbours: Neighbours, succession: Succession) -> None:
         super().__init__(of=replica)
-        self._replica, self._neighbours, self._outbox = replica, neighbours, outbox
-        self._succession = succession
+        self._replica, self._neighbours, self._succession = replica, neighbours, succession
         self._patience = neighbours.patience
 
     # Subscriptions and events
@@ -215,12 +213,12 @@ class NeighbourSide(Process):
         """Repeat the leader's unaccepted messages (section 6.4)."""
         self._patience.answered(sender, AreYouAlive(), now)
         peer = self._neighbours.peer_of[sender]
-        self._outbox.learn(peer, answer.term, now, tell_mates=True)
+        self._neighbours.learn(peer, answer.term, now, tell_mates=True)
         # Any broker answers the question; only of the one that is sent to it says that it lacks something.
         if self._is_watched(sender):
             self._neighbours.watch(peer).alive()
             self._patience.forget(sender)
-            self._outbox.send_again(peer, now)
+            self._neighbours.send_again(peer, now)
 
     @on(AssumedDead)
     def assumed_dead(self, report: AssumedDead, sender: NodeId, _: SimTime) -> None:
@@ -229,17 +227,12 @@ class NeighbourSide(Process):
             self._say_who_leads(sender)
         self._succession.assume_dead(report.broker, sender)
 
-    @on(IAmLeader)
-    def i_am_leader(self, news: IAmLeader, sender: NodeId, now: SimTime) -> None:
+    @on(IAmLeader, Leader)
+    def learn_leader(self, news: IAmLeader | Leader, sender: NodeId, now: SimTime) -> None:
         """Turn to a new leader (section 6.9), and correct its choice."""
-        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
-        if not self._replica.is_leader:
+        self._neighbours.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
+        if isinstance(news, IAmLeader) and not self._replica.is_leader:
             self._say_who_leads(sender)
-
-    @on(Leader)
-    def leader(self, news: Leader, sender: NodeId, now: SimTime) -> None:
-        """Turn to the named leader (section 6.9)."""
-        self._outbox.learn(self._neighbours.peer_of[sender], news.term, now, tell_mates=True)
 
     # Failures
 

@@ -1,9 +1,9 @@
 """The other nodes as a broker knows them: leaders, outgoing messages, and watches.
 
-A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker. The outbox sends to neighbouring
-leaders (sections 4.1 and 6.9). A watch (section 6.4) is a time-out, a question, twice the time-out, a suspicion;
-time-outs double while nothing moves. The first, the patience, follows measured delays (RFC 6298), at least `time_out`:
-below the delay each new leader would seem dead (section 8).
+A neighbouring site is one peer (sections 6.8 and 6.9), called by its first broker. Leaders send to
+neighbouring leaders (sections 4.1 and 6.9). A watch (section 6.4) is a time-out, a question, twice the time-out, a
+suspicion; time-outs double while nothing moves. The first, the patience, follows measured delays (RFC 6298), at least
+`time_out`: below the delay each new leader would seem dead (section 8).
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ _DEVIATIONS = 4
 
 
 class Neighbours(Process):
-    """The neighbours of one site."""
+    """The neighbours of one site, and the messages to them and to clients."""
 
-    def __init__(self, site: SiteId, sites: Sites, patience: Patience, of: Process | None = None) -> None:
-        super().__init__(of)
+    def __init__(self, site: SiteId, sites: Sites, patience: Patience, replica: Replica) -> None:
+        super().__init__(of=replica)
+        self._replica = replica
         self.brokers: dict[Peer, tuple[NodeId, ...]] = {}
         self.peer_of: dict[NodeId, Peer] = {}
         """The site of each neighbouring broker."""
@@ -74,21 +75,13 @@ class Neighbours(Process):
         for watch in self._watches.values():
             watch.satisfied()
 
-
-class Outbox(Process):
-    """Sends a broker's messages as leader."""
-
-    def __init__(self, replica: Replica, neighbours: Neighbours, of: Process | None = None) -> None:
-        super().__init__(of)
-        self._replica = replica
-        self._neighbours = neighbours
-        self._patience = neighbours.patience
+    # What this broker sends as leader
 
     def release(self, released: Released, now: SimTime) -> None:
         """Send a safe step's reply and messages."""
-        if released.message is not None and released.peer in self._neighbours.brokers:
+        if released.message is not None and released.peer in self.brokers:
             accepted = acceptance(released.message)
-            for broker in self._neighbours.brokers[released.peer]:
+            for broker in self.brokers[released.peer]:
                 self.send(broker, accepted)
         for output in released.outputs:
             self._send_on(output, now)
@@ -101,24 +94,23 @@ class Outbox(Process):
     def learn(self, peer: Peer, term: Term, now: SimTime, *, tell_mates: bool) -> None:
         """Store a leader, inform the replicas, and turn to it (sections 6.8 and 6.9)."""
         # News can come late, and by several ways; terms only grow, so that nobody turns back to an older leader.
-        neighbours = self._neighbours
-        if term <= neighbours.terms[peer]:
+        if term <= self.terms[peer]:
             return
         # The old leader owes nothing more, and its answers, if any come, measure nothing.
-        neighbours.watch(peer).satisfied()
-        self._patience.forget(neighbours.leader(peer))
-        neighbours.terms[peer] = term
+        self.watch(peer).satisfied()
+        self.patience.forget(self.leader(peer))
+        self.terms[peer] = term
         if tell_mates:
             for mate in self._replica.mates:
-                self.send(mate, Leader(neighbours.leader(peer), term))
+                self.send(mate, Leader(self.leader(peer), term))
         if self._replica.is_leader:
             self.send_again(peer, now)
 
     def tell_who_leads_elsewhere(self, mate: NodeId) -> None:
         """Send a crashed broker the neighbours' leaders."""
-        for peer, term in self._neighbours.terms.items():
+        for peer, term in self.terms.items():
             if term:
-                self.send(mate, Leader(self._neighbours.leader(peer), term))
+                self.send(mate, Leader(self.leader(peer), term))
 
     def _send_on(self, output: Output, now: SimTime) -> None:
         """Send unaccepted messages to a site's leader or a client (section 4.1)."""
@@ -126,11 +118,11 @@ class Outbox(Process):
         # A step that was held may be released after the reply to what an earlier leader has sent.
         if message.key not in self._replica.state.outgoing[peer].unaccepted:
             return
-        if peer in self._neighbours.brokers:
-            leader = self._neighbours.leader(peer)
+        if peer in self.brokers:
+            leader = self.leader(peer)
             self.send(leader, message)
-            self._patience.asked(leader, message.key, now)
-            self._neighbours.watch(peer).expect()
+            self.patience.asked(leader, message.key, now)
+            self.watch(peer).expect()
             return
         self.send(peer, message)
         if isinstance(message, Event):

@@ -25,7 +25,7 @@ from roambus.python_protocol.papers.replicated.messages import (
     Term,
     Yield,
 )
-from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Outbox, Watch, WatchTimer
+from roambus.python_protocol.papers.replicated.neighbours import Neighbours, Watch, WatchTimer
 from roambus.python_protocol.papers.replicated.replica import Replica
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -44,9 +44,9 @@ class AnswerTimer:
 class Succession(Process):
     """Hears the others, watches the leader, and leads in turn."""
 
-    def __init__(self, replica: Replica, neighbours: Neighbours, outbox: Outbox) -> None:
+    def __init__(self, replica: Replica, neighbours: Neighbours) -> None:
         super().__init__(of=replica)
-        self._replica, self._neighbours, self._outbox = replica, neighbours, outbox
+        self._replica, self._neighbours = replica, neighbours
         self._patience = neighbours.patience
         self._watched = replica.leader
         self._watches = {node: Watch(node, self._patience, self, _TIMES) for node in (replica.node, *replica.mates)}
@@ -147,7 +147,7 @@ class Succession(Process):
         """Learn a site's leader (section 6.9), or this one's."""
         peer = self._neighbours.peer_of.get(news.broker)
         if peer is not None:
-            self._outbox.learn(peer, news.term, now, tell_mates=False)
+            self._neighbours.learn(peer, news.term, now, tell_mates=False)
         elif news.term > self._replica.term:
             self._replica.step_down(news.term)
 
@@ -252,7 +252,7 @@ class Succession(Process):
 
     def _give_copy(self, mate: NodeId) -> None:
         self._replica.give_copy(mate)
-        self._outbox.tell_who_leads_elsewhere(mate)
+        self._neighbours.tell_who_leads_elsewhere(mate)
 
     def _go_on_without(self, mate: NodeId, term: Term) -> None:
         """Lead if no other copy is left."""

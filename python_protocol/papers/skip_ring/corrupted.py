@@ -38,7 +38,6 @@ from roambus.python_protocol.papers.skip_ring.messages import (
 from roambus.python_protocol.settings import parameter, unknown
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
 
-_TOPIC = 1
 ISLANDS = 4
 """The number of rings in such states."""
 MESSAGES = 5

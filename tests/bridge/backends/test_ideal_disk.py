@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roambus.bridge.backends.ideal import graph
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ideal.graph import contacts, disk_changes, reach_m
 from roambus.bridge.backends.radio.backend import RadioBackend
@@ -130,3 +131,18 @@ def test_the_default_range_is_where_sensitivity_is_reached() -> None:
         assert node.tx_power_dbm - loss == pytest.approx(described.radio.sensitivity_dbm)
     assert reach_m(described, described.nodes[0]) == pytest.approx(46.4, abs=0.1)
     assert reach_m(moving(NodeSettings(tx_power_dbm=-10)), NodeSettings()) == 10
+
+
+@pytest.mark.parametrize("legs", [0, 4])
+def test_the_links_are_those_of_all_pairs(legs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among many nodes only pairs that come near are looked at, whatever their ways and reaches."""
+    draw = np.random.default_rng(legs).uniform
+    ways = [
+        [WayPoint(13.7 * leg * draw(0.9, 1), draw(0, 300), draw(0, 300)) for leg in range(int(draw(1, legs + 2)))]
+        for _ in range(graph.FEW)
+    ]
+    reaches = draw(1, 40, len(ways)).tolist()
+    near = disk_changes(ways, reaches, 40 * SECOND)
+    monkeypatch.setattr(graph, "FEW", len(ways) + 1)
+    assert near == disk_changes(ways, reaches, 40 * SECOND)
+    assert len(near) >= 20

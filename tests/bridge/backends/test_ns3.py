@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from math import dist, log10
 from pathlib import Path
@@ -9,15 +10,17 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backend import Failure, Transmission
+from roambus.bridge.backend import Delivery, Failure, Transmission
 from roambus.bridge.backends.ns3 import NS3_ROOT, check, find_ns3, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.errors import BackendError, UserError
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.mac import Ieee802154Settings
 from roambus.bridge.scenario.nodes import RandomWaypoint
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND
-from roambus.testing.backend_case import MARKERS, Conforming, Marker, send, write_case
+from roambus.bridge.scenario.radio import MacSettings
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
+from roambus.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
 from roambus.testing.backend_promises import drain
 from tests.bridge.backends.conformance import make_ns3
 
@@ -67,6 +70,14 @@ def test_batteries_and_other_rates_are_refused(scenario: Scenario) -> None:
         check(replace(scenario, radio=replace(scenario.radio, data_rate_bps=1_000_000)))
 
 
+def test_what_aborts_ns3_is_refused(scenario: Scenario) -> None:
+    """A channel that is busy from above -75 dBm only."""
+    scenario = replace(scenario, mac=Ieee802154Settings())
+    check(replace(scenario, radio=replace(scenario.radio, cca_threshold_dbm=-75.0)))
+    with pytest.raises(UserError, match=r"CCAthreshold: ns-3 takes -75 dBm at most"):
+        check(replace(scenario, radio=replace(scenario.radio, cca_threshold_dbm=-74.0)))
+
+
 def test_without_ns3_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the environment, or as a package."""
     monkeypatch.setenv(NS3_ROOT, str(tmp_path))
@@ -111,6 +122,131 @@ def test_the_levels_are_the_signal_and_its_distance_from_the_noise_floor(stack: 
         level_dbm = case.scenario.nodes[one.sender].tx_power_dbm - loss_db
         assert one.rssi_dbm == pytest.approx(level_dbm)
         assert one.lqi_db == pytest.approx(level_dbm - case.scenario.radio.noise_floor_dbm)
+
+
+def changed(scenario: Scenario, part: str, change: dict[str, Any]) -> Scenario:
+    """The scenario with other values of its channel, radio, MAC or nodes."""
+    if part == "nodes":
+        return replace(scenario, nodes=tuple(replace(node, **change) for node in scenario.nodes))
+    return replace(scenario, **{part: replace(getattr(scenario, part), **change)})
+
+
+def levels(case: Case, scenario: Scenario, stack: str) -> dict[tuple[int, int], float]:
+    """The signal of each frame by sender and receiver, of three nodes that send one each."""
+    backend = make_ns3(replace(case, scenario=scenario), stack=stack)
+    backend.open()
+    transmissions = [send(sender, sender, (sender + 2) * SECOND // 2) for sender in range(3)]
+    heard: list[Delivery] = []
+    backend.advance([], SECOND)
+    while (step := backend.advance(transmissions, None)) is not None:
+        transmissions = []
+        heard += step.deliveries
+    backend.close()
+    return {(one.sender, one.receiver): one.rssi_dbm for one in heard}
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("stack", ["lr-wpan", "wifi"])
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("nodes", {"tx_power_dbm": -30.0}),
+        ("radio", {"noise_floor_dbm": -60.0}),
+        ("channel", {"path_loss_exponent": 6.0}),
+        ("channel", {"pl_d0_db": 90.0}),
+        ("channel", {"d0_m": 0.1}),
+        ("nodes", {"start_offset": 3 * SECOND}),
+        ("nodes", {"mobility": RandomWaypoint(speed_mps=1000.0, pause=0)}),
+    ],
+)
+def test_power_noise_and_path_loss_decide_who_hears(
+    part: str, change: dict[str, Any], stack: str, tmp_path: Path
+) -> None:
+    """And boots and places: nothing arrives with these values, and all with the ini's."""
+    case = write_case(tmp_path, MARKERS)
+    assert len(levels(case, case.scenario, stack)) == 9
+    other = changed(replace(case.scenario, field_m=(10_000.0, 10_000.0)), part, change)
+    assert levels(case, other, stack) == {}
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("mac", [MacSettings(), Ieee802154Settings()])
+@pytest.mark.parametrize(("sensitivity_dbm", "count"), [(-95.0, 9), (-90.0, 0)])
+def test_a_frame_below_the_sensitivity_is_not_heard(
+    mac: MacSettings | Ieee802154Settings, sensitivity_dbm: float, count: int, tmp_path: Path
+) -> None:
+    """Of ns-3's 802.15.4, too, which hears what its noise allows, and whatever the transmit power is."""
+    case = write_case(tmp_path, MARKERS)
+    weak = changed(replace(case.scenario, mac=mac), "nodes", {"tx_power_dbm": -19.0})
+    other = changed(weak, "radio", {"sensitivity_dbm": sensitivity_dbm})
+    assert len(levels(case, other, "lr-wpan")) == count
+
+
+def queued(case: Case, scenario: Scenario, stack: str, destination: int) -> tuple[Counter[str], SimTime]:
+    """The counts and failures of two nodes that send ten frames each at once, and when the last frame was over."""
+    backend = make_ns3(replace(case, scenario=scenario), stack=stack)
+    backend.open()
+    transmissions = [send(node, number, SECOND, destination) for node in (0, 2) for number in range(10)]
+    counts: Counter[str] = Counter()
+    backend.advance([], SECOND)
+    last = SECOND
+    while (step := backend.advance(transmissions, None)) is not None:
+        transmissions, last = [], step.now
+        counts.update(one.reason for one in step.failures)
+    for name, by_node in backend.close().counts.items():
+        counts[name] += sum(by_node)
+    return counts, last
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("stack", "mac"), [("lr-wpan", MacSettings()), ("lr-wpan", Ieee802154Settings()), ("wifi", MacSettings())]
+)
+def test_a_queue_holds_as_many_frames_as_the_ini_says(
+    stack: str, mac: MacSettings | Ieee802154Settings, tmp_path: Path
+) -> None:
+    """Of ten frames at once."""
+    case = write_case(tmp_path, MARKERS)
+    scenario = replace(case.scenario, mac=replace(mac, buffer_size=4))
+    assert queued(case, scenario, stack, BROADCAST)[0]["MAC buffer full"] == 12
+
+
+@pytest.mark.ns3
+def test_the_mac_of_802_15_4_is_that_of_the_ini(tmp_path: Path) -> None:
+    """Retries, back-offs and their number."""
+    case, mac = write_case(tmp_path, MARKERS), Ieee802154Settings()
+    away = replace(case.scenario.nodes[1], position=(9000.0, 0.0))
+    nodes = (case.scenario.nodes[0], away, *case.scenario.nodes[2:])
+    lost = replace(case.scenario, nodes=nodes, field_m=(10_000.0, 10.0))
+    for retries in (0, 2):
+        sent = queued(case, replace(lost, mac=replace(mac, max_frame_retries=retries)), "lr-wpan", 1)[0]
+        assert sent["transmitted"] == (1 + retries) * sent["no acknowledgement"] > 0
+    ends = [
+        queued(case, replace(case.scenario, mac=replace(mac, min_be=be, max_be=8)), "lr-wpan", BROADCAST)[1]
+        for be in (0, 8)
+    ]
+    assert ends[0] < SECOND + SECOND // 10 < ends[1]
+    failures = [
+        queued(case, replace(case.scenario, mac=replace(mac, max_csma_backoffs=most)), "lr-wpan", BROADCAST)[0]
+        for most in (0, 5)
+    ]
+    assert failures[0]["channel access failure"] > failures[1]["channel access failure"]
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("stack", ["lr-wpan", "wifi"])
+def test_shadowing_differs_by_pair_direction_and_cell(stack: str, tmp_path: Path) -> None:
+    """Without cells it is a pair's; nodes of one cell have the same."""
+    case = write_case(tmp_path, MARKERS)
+    shadowed = changed(case.scenario, "channel", {"sigma_db": 3.0})
+    by_pair = levels(case, shadowed, stack)
+    assert by_pair[0, 1] == by_pair[1, 0] != by_pair[0, 2]
+    turned = levels(case, changed(shadowed, "channel", {"bidirectional_sigma_db": 3.0}), stack)
+    assert turned[0, 1] != turned[1, 0]
+    cells = {"only_static_nodes": False, "x_cell_m": 4.0, "y_cell_m": 100.0}
+    by_cell = levels(case, changed(shadowed, "channel", cells), stack)
+    assert by_cell[0, 1] - by_cell[0, 3] == pytest.approx(24 * log10(2**0.5))
+    assert by_cell[0, 2] == 0.0
 
 
 @pytest.mark.ns3

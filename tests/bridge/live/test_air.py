@@ -18,13 +18,11 @@ from roambus.bridge.live.air import (
     TOO_MANY,
     Air,
     Attend,
-    Neighbours,
-    Sockets,
     late_by,
 )
 from roambus.bridge.live.frames import LONGEST_PAYLOAD, REPLAYS, STRANGERS, Frame, Seal
 from roambus.bridge.live.links import ALL, links_of
-from roambus.bridge.live.machines import open_sockets
+from roambus.bridge.live.machines import open_socket
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.messages.fields import LongBytes
 from roambus.python_protocol.messages.message import Message
@@ -47,15 +45,15 @@ class Silent(Agent):
 
 
 @contextmanager
-def airs(*hosts: str, group: tuple[str, int] | None = None, seconds: float = 0.3) -> Iterator[list[Air]]:
+def airs(*hosts: str, seconds: float = 0.3) -> Iterator[list[Air]]:
     """Nodes at these addresses of the machine, on the air from now on."""
-    sockets = [open_sockets((host, 0) if "." in host else (host, 0, 0, 0), group) for host in hosts]
-    addresses = [one.own.getsockname() for one in sockets]
+    sockets = [open_socket((host, 0) if "." in host else (host, 0, 0, 0)) for host in hosts]
+    addresses = [one.getsockname() for one in sockets]
     described = scenario([Role.NONE] * len(hosts), time_limit=round(seconds * SECOND))
     start = time.monotonic_ns()
     made = [
         Air(
-            described, Silent, Own(node, 0), 0, start, SEAL, own, Neighbours(addresses, group),
+            described, Silent, Own(node, 0), 0, start, SEAL, own, addresses,
             links_of(ALL, described, node), Attend(),
         )
         for node, own in enumerate(sockets)
@@ -77,8 +75,8 @@ def heard(step: Step | None) -> list[tuple[NodeId, bytes]]:
     return [(one.sender, one.message.content) for one in (step.deliveries if step else ())]  # type: ignore[attr-defined]
 
 
-def sockets_of(air: Air) -> Sockets:
-    return air._sockets  # a stranger sends there
+def socket_of(air: Air) -> socket.socket:
+    return air._socket  # a stranger sends there
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -89,17 +87,6 @@ def test_a_broadcast_reaches_all_and_a_unicast_frame_one(host: str) -> None:
         assert heard(second.advance([], first.now() + SOON)) == [(0, b"all")]
         assert heard(third.advance([], first.now() + SOON)) == [(0, b"all"), (0, b"one")]
         assert heard(first.advance([], first.now() + SOON)) == []
-
-
-def test_a_broadcast_goes_by_multicast_if_there_is_a_group() -> None:
-    """One datagram is sent, and all who have joined hear it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with airs("127.0.0.1", "127.0.0.1", "127.0.0.1", group=("239.77.0.1", port)) as (first, second, third):
-        first.advance([text(0, BROADCAST, b"all"), text(0, 2, b"one")], first.now())
-        assert heard(second.advance([], first.now() + SOON)) == [(0, b"all")]
-        assert sorted(heard(third.advance([], first.now() + SOON))) == [(0, b"all"), (0, b"one")]
 
 
 def test_levels_are_no_numbers() -> None:
@@ -152,8 +139,8 @@ def test_a_socket_that_would_block_is_told(monkeypatch: pytest.MonkeyPatch) -> N
             return getattr(real, name)
 
     with airs("127.0.0.1", "127.0.0.1") as (air, _):
-        real = sockets_of(air).own
-        monkeypatch.setattr(air, "_sockets", Sockets(Full()))  # type: ignore[arg-type]
+        real = socket_of(air)
+        monkeypatch.setattr(air, "_socket", Full())
         step = air.advance([text(0, BROADCAST, b"all")], None)
         assert step is not None
         assert [(one.destination, one.reason) for one in step.failures] == [(BROADCAST, "the socket would block")]
@@ -165,7 +152,7 @@ def test_strangers_and_replays_are_dropped_and_counted() -> None:
         airs("127.0.0.1", "127.0.0.1") as (first, second),
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger,
     ):
-        place = sockets_of(second).own.getsockname()
+        place = socket_of(second).getsockname()
         datagram = SEAL.write(Frame(0, 1, 0, 5, first.now(), Text(b"hi").encode()))
         for content in (datagram, datagram, b"", b"hello", Seal(SEAL.run, b"?" * 32).write(Frame(0, 1, 0, 6, 0, b""))):
             stranger.sendto(content, place)

@@ -148,11 +148,6 @@ def test_a_live_run_leaves_what_a_run_leaves(start: Start, tmp_path: Path) -> No
     assert kinds["deliver"] >= kinds["publish"]
     assert "energy" not in kinds
     assert not list(temporary(tmp_path).iterdir())
-    words = [sys.executable, "-m", "roambus", "verify", "results/run"]
-    verified = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert verified.returncode == 1
-    assert "it was a live run" in verified.stderr
-    assert "nobody can repeat" in verified.stderr
 
 
 def test_a_node_that_is_killed_crashes_and_recovers(start: Start, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ METRICS = (
     c.DELAY_MEAN_S,
     c.HOPS_MEAN,
     c.MESSAGES_PER_NODE,
-    c.MIGRATIONS,
+    c.migrations.column,
     "sent_RREQ",
 )
 SWEEPS = sorted({sweep for sweep, _ in SUPPOSITIONS})

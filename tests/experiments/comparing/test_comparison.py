@@ -222,7 +222,7 @@ def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
     ("asked", "message"),
     [
         (Asked(metrics=("hop_mean",)), "unknown metric 'hop_mean': did you mean 'hops_mean'?"),
-        (Asked(metrics=(c.MIGRATIONS,)), r"none of these runs has migrations \(migrations\)"),
+        (Asked(metrics=(c.migrations.column,)), r"none of these runs has migrations \(migrations\)"),
         (Asked(("mft", "aodw")), "unknown agent 'aodw': did you mean 'aodv'?"),
         (Asked(against="sped"), "unknown axis 'sped': did you mean 'speed'?"),
         (Asked(where={"sped": ("2",)}), "unknown axis 'sped': did you mean 'speed'?"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -16,7 +17,8 @@ from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE
 from roambus.experiments.export import capture
 from roambus.experiments.export.capture import agent_name, frame, pan_of, tapped
 from roambus.experiments.export.dissector import dissector
-from roambus.experiments.vetting.messages import Generator
+from roambus.experiments.vetting.messages import RandomReader
+from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.vocabulary import BROADCAST, RECEIVE, SEND
 from tests.support.commands import call
 from tests.support.tshark import MALFORMED, columns, counts, tshark
@@ -100,13 +102,11 @@ def generated(agents: Sequence[str], each: int) -> list[tuple[str, bytes]]:
     found = []
     for agent in agents:
         messages = load_agent(agent).messages
-        generator = Generator(messages, Random(agent))
+        reader = RandomReader(messages, Random(agent))
         for cls in messages:
             for _ in range(each):
-                try:
-                    found.append((agent, generator.message(cls).encode()))
-                except ValueError:
-                    continue  # the class does not take these values, or they do not fit their field
+                with suppress(DecodeError):  # the bytes are no such message
+                    found.append((agent, reader.read(cls).encode()))
     return found
 
 

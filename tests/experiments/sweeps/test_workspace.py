@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.sweeps.attempts import LOCK_FILE, PREFIX, workspace
+from roambus.experiments.sweeps.attempts import LOCK_FILE, PREFIX, is_shared, workspace
 
 
 def test_the_folder_is_gone_at_the_end(tmp_path: Path) -> None:
@@ -34,8 +34,10 @@ def test_what_a_killed_command_left_is_removed(tmp_path: Path) -> None:
 
 
 def test_another_command_at_work_is_left_alone(tmp_path: Path) -> None:
-    """Two sweeps can add to the same results at the same time."""
+    """Two sweeps can add to the same results at the same time, and the second one is told."""
+    assert not is_shared(tmp_path)
     with workspace(tmp_path) as first:
+        assert is_shared(tmp_path)
         with workspace(tmp_path) as second:
             assert {first, second} == set(tmp_path.iterdir())
         assert first.is_dir()

@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.agents import load_agent
 from roambus.experiments.vetting.examination import between_isolated
-from roambus.experiments.vetting.findings import Finding, SharedMemory, suspects
+from roambus.experiments.vetting.findings import Finding, suspects, time_or_chance
 from roambus.experiments.vetting.isolation import play_isolated
 from roambus.experiments.vetting.messages import check_round_trips, check_strangers
 from roambus.experiments.vetting.scenes import SCENES, Job, play
@@ -27,10 +27,9 @@ PROCESSES = "repeatable: "
 def found_in_one_process(agent: str, folder: Path) -> Iterator[Finding]:
     """What the checks find on ideal links."""
     job, agent_class = Job(agent, "", folder), load_agent(agent)
-    memory = SharedMemory(agent_class)
     play_isolated(job.isolated(), SCENES[0], agent_class)
     yield from play(job, SCENES[0], agent_class)
-    yield from list(memory.findings()) or between_isolated(job)
+    yield from between_isolated(job)
     yield from check_round_trips(agent_class)
     yield from check_strangers(agent_class, job.scenario(SCENES[0]))
 
@@ -51,7 +50,7 @@ def test_what_is_wrong_is_found_with_the_line(agent: Misbehaving, tmp_path: Path
 )
 def test_the_lines_that_take_time_or_chance_from_elsewhere_are_named(agent: Misbehaving, tmp_path: Path) -> None:
     """Where to look if traces differ."""
-    lines = suspects(load_agent(str(write(agent, tmp_path, tmp_path))))
+    lines = suspects(load_agent(str(write(agent, tmp_path, tmp_path))), time_or_chance)
     assert any(line.startswith(agent.place) for line in lines), lines
 
 
@@ -64,7 +63,7 @@ def test_nothing_is_found_in_ours(name: str, tmp_path: Path) -> None:
 def test_the_page_shows_what_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Its example is wrong in three ways, of which one takes several processes; the exit code is 1."""
+    """Its example is wrong in two ways, of which one takes several processes; the exit code is 1."""
     text = PAGE.read_text(encoding="utf-8")
     for name, content in listings(text).items():
         (tmp_path / name).write_text(content)

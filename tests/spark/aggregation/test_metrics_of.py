@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.runs.layout import find_traces
 from roambus.spark.aggregation.aggregate import aggregate, metrics_of
-from roambus.spark.aggregation.traces import examine
+from roambus.spark.aggregation.traces import list_traces
 from tests.spark.synthetic import random_trace, write_trace
 
 RUNS = [f"agent=a/nodes=4/seed={seed}" for seed in range(3)]
@@ -26,7 +26,7 @@ def results(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_metrics_are_computed_or_taken_from_the_store(results: Path, session: SparkSession) -> None:
     """They are the same either way, and what other runs have in the store stays."""
-    traces, _ = examine(find_traces(results))
+    traces, _ = list_traces(find_traces(results))
     expected, _ = metrics_of(results / "another-store", traces)
     first, problems = metrics_of(results, traces[:2])
     assert problems == {}
@@ -41,7 +41,7 @@ def test_metrics_are_computed_or_taken_from_the_store(results: Path, session: Sp
 
 def test_a_trace_whose_pages_are_damaged_is_told(results: Path, session: SparkSession) -> None:
     """The others have their metrics."""
-    traces, _ = examine(find_traces(results))
+    traces, _ = list_traces(find_traces(results))
     content = bytearray(traces[0].file.read_bytes())
     content[len(content) // 4] ^= 1
     traces[0].file.write_bytes(content)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyspark.accumulators import AccumulatorTCPServer, UpdateRequestHandler
 
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.spark.engine import session as engine
 from roambus.spark.engine.java import Jvm, silence_losses
 from tests.support.clusters import until
@@ -33,7 +33,7 @@ echo 'no room for the heap' >&2
 AGGREGATION = """
 import os, signal, sys
 from roambus.spark.engine import session as engine
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.errors import RoambusError, UserError
 for attempt in range(2):
     try:
         with engine.spark_session("local[1]") as session:
@@ -178,3 +178,14 @@ def test_a_local_session_ignores_another_installation_and_says_so() -> None:
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
     (said,) = done.stderr.splitlines()
     assert said == f"Spark on this machine ignores {', '.join(sorted(foreign))}; --spark spark://HOST:PORT heeds them"
+
+
+def test_a_user_without_a_name_is_told_before_java_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs under a bare number; Spark's own answer is a stack trace."""
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
+    jvm = Jvm()
+    try:
+        with pytest.raises(UserError, match="no user without a name, and user 4000000 is not in /etc/passwd"):
+            jvm.begin(engine.SPARK_HOME, {}, is_loud=False)
+    finally:
+        jvm.end()

@@ -26,7 +26,7 @@ def test_the_kind_of_a_metric_is_the_type_of_its_column() -> None:
     types = {Kind.COUNT: pa.int64(), Kind.WHOLE: pa.int32(), Kind.REAL: pa.float64()}
     assert all(METRICS_SCHEMA.field(metric.column).type == types[metric.kind] for metric in METRICS)
     assert c.HOPS_MAX not in c.COUNTS
-    assert c.MIGRATIONS in c.COUNTS
+    assert c.migrations.column in c.COUNTS
 
 
 def test_the_packets_of_a_message_type_are_a_metric() -> None:

@@ -85,7 +85,7 @@ def test_a_metric_that_changes_a_table_changes_no_other_metric(trace: Path) -> N
         pairs["hops"] = 9.0
         deliveries = run.deliveries
         deliveries["hops"] = 7.0
-        deliveries.drop(deliveries.index, inplace=True)
+        del deliveries["time_s"]
         return 1.0
 
     @metric("second")

@@ -19,7 +19,7 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation import computation
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.computation import measure
-from roambus.spark.metrics.catalogue import MIGRATIONS
+from roambus.spark.metrics.catalogue import migrations
 from roambus.spark.metrics.extra import NOTHING
 from tests.spark.synthetic import assert_same
 
@@ -40,7 +40,7 @@ def test_same_as_in_sql(runs: Path) -> None:
     """The numbers are exactly those of SQL in DuckDB, migrations among them."""
     files = find_traces(runs)
     rows, in_sql = {file: measure(file, 1.0, NOTHING) for file in files}, metrics_in_sql(files)
-    assert max(row[MIGRATIONS] for row in rows.values()) > 0
+    assert max(row[migrations.column] for row in rows.values()) > 0
     for file in files:
         assert_same(rows[file], in_sql[file])
 

@@ -174,7 +174,7 @@ def in_sql(traces: dict[str, Path]) -> dict[str, dict[str, Any]]:
 def test_delivery(metrics: Metrics) -> None:
     """Expected are all wanted pairs, attempted those routed, delivered those that arrived; two rates over them."""
     plain = metrics("plain")
-    counts = [plain[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.DUPLICATES, c.UNEXPECTED)]
+    counts = [plain[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.duplicates.column, c.unexpected.column)]
     assert counts == [4, 3, 3, 0, 0]
     assert (plain[c.DELIVERY_RATE_THESIS], plain[c.DELIVERY_RATE_ALL]) == (1.0, 0.75)
 
@@ -197,9 +197,9 @@ def test_delay_and_hops(metrics: Metrics) -> None:
 
 def test_lifetime_is_when_the_first_battery_is_empty(metrics: Metrics) -> None:
     """It is unknown where none is."""
-    assert (metrics("deaths")[c.LIFETIME_S], metrics("deaths")[c.DEAD_NODES]) == (7.5, 2)
-    assert metrics("plain")[c.LIFETIME_S] is None
-    assert metrics("plain")[c.DEAD_NODES] == 0
+    assert (metrics("deaths")[c.lifetime_s.column], metrics("deaths")[c.dead_nodes.column]) == (7.5, 2)
+    assert metrics("plain")[c.lifetime_s.column] is None
+    assert metrics("plain")[c.dead_nodes.column] == 0
 
 
 def test_messages_and_energy(metrics: Metrics) -> None:
@@ -215,14 +215,14 @@ def test_messages_and_energy(metrics: Metrics) -> None:
 def test_a_pair_counts_once(metrics: Metrics) -> None:
     """Further copies are duplicates; of copies at one time the one of fewest hops is the first."""
     repeated = metrics("duplicates")
-    assert (repeated[c.DELIVERED], repeated[c.DUPLICATES]) == (1, 2)
+    assert (repeated[c.DELIVERED], repeated[c.duplicates.column]) == (1, 2)
     assert (repeated[c.DELAY_MEAN_S], repeated[c.HOPS_MEAN], repeated[c.HOPS_MAX]) == (0.5, 2.0, 2)
 
 
 def test_of_copies_at_one_time_the_one_of_fewest_hops_is_first(metrics: Metrics) -> None:
     """Of 12 and 11, of 1000 and 1001 (1 is that of a time later by two of the last places), and of many and none."""
     found = metrics("at-once")
-    assert (found[c.DELIVERED], found[c.DUPLICATES], found[c.HOPS_MAX]) == (3, 4, 1000)
+    assert (found[c.DELIVERED], found[c.duplicates.column], found[c.HOPS_MAX]) == (3, 4, 1000)
     assert found[c.HOPS_MEAN] == (11 + 1000 + 0) / 3
 
 
@@ -236,20 +236,20 @@ def test_replay(metrics: Metrics) -> None:
 def test_what_nobody_wanted_is_no_delivery(metrics: Metrics) -> None:
     """Pairs that do not match count neither as attempted nor as delivered, but are told apart."""
     wrong = metrics("unexpected")
-    assert [wrong[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)] == [1, 1, 0, 1]
+    assert [wrong[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.unexpected.column)] == [1, 1, 0, 1]
     assert wrong[c.DELAY_MEAN_S] is None
 
 
 def test_unexpected_counts_nothing_of_the_warm_up(metrics: Metrics) -> None:
     """Neither what is delivered then, nor what is published then and delivered later."""
-    assert metrics("late-unexpected")[c.UNEXPECTED] == 3
-    assert metrics("late-unexpected-warm")[c.UNEXPECTED] == 1
+    assert metrics("late-unexpected")[c.unexpected.column] == 3
+    assert metrics("late-unexpected-warm")[c.unexpected.column] == 1
 
 
 def test_a_publishers_own_notification_is_no_delivery(metrics: Metrics) -> None:
     """Of two notifications to two others each, one of four pairs is delivered, after 0.5 s and one hop."""
     found = metrics("own")
-    assert [found[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)] == [4, 2, 1, 0]
+    assert [found[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.unexpected.column)] == [4, 2, 1, 0]
     assert [found[name] for name in (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN)] == [0.25, 0.5, 1.0]
 
 
@@ -263,24 +263,24 @@ def test_a_node_of_several_roles_counts_once(metrics: Metrics) -> None:
 
 
 MIGRATION_MESSAGES = (
-    c.MESSAGES_PER_MIGRATION,
-    c.BYTES_PER_MIGRATION,
-    c.MIGRATION_MESSAGE_MEAN_B,
-    c.MIGRATION_MESSAGE_MAX_B,
+    c.messages_per_migration.column,
+    c.bytes_per_migration.column,
+    c.migration_message_mean_b.column,
+    c.migration_message_max_b.column,
 )
 
 
 def test_migrations(metrics: Metrics) -> None:
     """Two nodes get a second parent; from the first time on three messages of 75 bytes, the largest of 60."""
     found = metrics("migrations")
-    assert found[c.MIGRATIONS] == 2
+    assert found[c.migrations.column] == 2
     assert [found[name] for name in MIGRATION_MESSAGES] == [1.5, 37.5, 25.0, 60]
 
 
 def test_migrations_that_cost_nothing(metrics: Metrics) -> None:
     """Where nothing follows a migration its cost is 0, but there is no message to have a size."""
     found = metrics("quiet-migration")
-    assert found[c.MIGRATIONS] == 1
+    assert found[c.migrations.column] == 1
     assert [found[name] for name in MIGRATION_MESSAGES] == [0.0, 0.0, None, None]
 
 
@@ -289,14 +289,14 @@ def test_an_agent_without_messages_of_migrations_has_no_cost_of_them(tmp_path: P
     file = write_trace(tmp_path, "agent=any/seed=0", TRACES["migrations"], migrating=())
     (found,) = metrics_in_sql([file]).values()
     for row in (measure(file, 1.0, NOTHING), found):
-        assert row[c.MIGRATIONS] == 2
+        assert row[c.migrations.column] == 2
         assert all(row[name] is None for name in MIGRATION_MESSAGES)
 
 
 def test_a_first_parent_is_no_migration(metrics: Metrics) -> None:
     """A tree that only comes to be has no migrations, and so no cost of any."""
     found = metrics("no-migration")
-    assert found[c.MIGRATIONS] == 0
+    assert found[c.migrations.column] == 0
     assert all(found[name] is None for name in MIGRATION_MESSAGES)
 
 
@@ -311,12 +311,12 @@ def test_nothing_to_measure(metrics: Metrics, name: str) -> None:
 def test_what_is_published_in_the_warm_up_is_not_expected(metrics: Metrics) -> None:
     """Nor are its deliveries counted, whenever they come: only notification 0.1 is left, which one of two gets."""
     warm = metrics("plain-warm")
-    counts = [warm[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.UNEXPECTED)]
+    counts = [warm[name] for name in (c.EXPECTED, c.ATTEMPTED, c.DELIVERED, c.unexpected.column)]
     assert counts == [2, 1, 1, 0]
     assert (warm[c.DELAY_MEAN_S], warm[c.HOPS_MAX]) == (1.5, 1)
     late = metrics("replay-warm")
-    assert [late[name] for name in (c.EXPECTED, c.DELIVERED, c.UNEXPECTED)] == [0, 0, 0]
-    assert metrics("unexpected-warm")[c.UNEXPECTED] == 0
+    assert [late[name] for name in (c.EXPECTED, c.DELIVERED, c.unexpected.column)] == [0, 0, 0]
+    assert metrics("unexpected-warm")[c.unexpected.column] == 0
 
 
 def test_what_is_sent_in_the_warm_up_is_not_counted(metrics: Metrics) -> None:
@@ -330,8 +330,8 @@ def test_what_is_sent_in_the_warm_up_is_not_counted(metrics: Metrics) -> None:
 def test_a_parent_of_the_warm_up_is_the_first(metrics: Metrics) -> None:
     """Nodes 1 and 2 had one before: each gets another one later, which is a migration."""
     warm = metrics("migrations-warm")
-    assert warm[c.MIGRATIONS] == 2
-    assert warm[c.MIGRATION_MESSAGE_MAX_B] == 60
+    assert warm[c.migrations.column] == 2
+    assert warm[c.migration_message_max_b.column] == 60
 
 
 def test_delays_have_a_median_a_tail_and_a_longest(metrics: Metrics) -> None:

@@ -7,7 +7,6 @@ from tests.support.misbehaving.messages import telling
 from tests.support.misbehaving.values import PING
 
 _REPEATABLE = "repeatable: .*another process makes another trace"
-_SHARED = "shared memory: .*has changed during a run"
 _ALONE = "shared memory: .*if each node has a process of its own"
 
 
@@ -44,20 +43,22 @@ CHANCE = (
             @on(Started)
             def start(self, event, now):
                 self.seen.append(self.node)
+                self.note("mine", detail=str(self.seen))
         """,
-        f"{_SHARED}.*make it in __init__, as self.seen",
+        f"{_ALONE}.*look at .*seen",
     ),
     whole(
         "a counter of the class",
         """
         class Mine(Agent):
-            count = 0  # here
+            count = 0
 
             @on(Started)
             def start(self, event, now):
                 Mine.count += 1
+                self.note("mine", detail=str(self.count))
         """,
-        _SHARED,
+        _ALONE,
     ),
     whole(
         "a global",
@@ -68,8 +69,9 @@ CHANCE = (
             @on(Started)
             def start(self, event, now):
                 KNOWN[self.node] = now
+                self.note("mine", detail=str(KNOWN))
         """,
-        f"{_SHARED}",
+        _ALONE,
     ),
     whole(
         "a default",
@@ -81,8 +83,9 @@ CHANCE = (
 
             def keep(self, now, kept=[]):  # here
                 kept.append(now)
+                self.note("mine", detail=str(kept))
         """,
-        _SHARED,
+        _ALONE,
     ),
     whole(
         "an object of the class",
@@ -95,9 +98,10 @@ CHANCE = (
 
             @on(Started)
             def start(self, event, now):
+                self.note("mine", detail=str(vars(self.box)))
                 self.box.last = self.node
         """,
-        _SHARED,
+        _ALONE,
     ),
     _counting(
         "a closure",
@@ -191,9 +195,10 @@ CHANCE = (
         class Mine(Agent):
             @on(Started)
             def start(self, event, now):
+                self.note("mine", detail=str(vars(self.parameters)))
                 object.__setattr__(self.parameters, "x", self.node)
         """,
-        "shared memory: .*the parameters have changed",
+        _ALONE,
     ),
     whole(
         "a timer without handler",

@@ -49,7 +49,7 @@ def test_absorption_is_from_publication_until_no_cache_has_a_message() -> None:
     """What is in no cache has 0, what still is in one counts until the end: (12 + 0 + 40) / 3."""
     found = measured(c.POPULATION.metrics, CACHED)
     assert found[c.ABSORPTION_S] == pytest.approx(52 / 3)
-    assert (found[c.STILL_CACHED], found[c.MESSAGES_OBSERVED]) == (pytest.approx(1 / 3), 3)
+    assert (found[c.still_cached.column], found[c.messages_observed.column]) == (pytest.approx(1 / 3), 3)
 
 
 def test_the_distribution_of_absorption_is_of_what_was_cached() -> None:
@@ -63,13 +63,13 @@ def test_the_gain_is_of_responses_over_different_messages() -> None:
     """Six responses bring four messages to three requests."""
     found = measured(c.POPULATION.metrics, ASKED)
     assert found[c.GAIN_PERCENT] == pytest.approx(50)
-    assert (found[c.RESPONSES_PER_REQUEST], found[c.REQUESTS_ANSWERED]) == (2, 3)
+    assert (found[c.responses_per_request.column], found[c.requests_answered.column]) == (2, 3)
 
 
 def test_the_lost_ratio_is_a_mean_over_absences() -> None:
     """Two of three, then none of one; absences that begin or end too late do not count."""
     found = measured(c.POPULATION.metrics, AWAY)
-    assert (found[c.LOST_RATIO], found[c.ABSENCES_OBSERVED]) == (pytest.approx(1 / 3), 2)
+    assert (found[c.LOST_RATIO], found[c.absences_observed.column]) == (pytest.approx(1 / 3), 2)
 
 
 def test_what_is_missed_and_how_late_the_rest_is() -> None:

@@ -34,9 +34,9 @@ def cell(agents: Mapping[str, Row], told: Sequence[str] = ()) -> Measurements:
             "agent": agent,
             **HERE,
             "seed": seed,
-            c.DELIVERY_RATE_IN_TIME: rate,
+            c.delivery_rate_in_time.column: rate,
             c.DELIVERY_RATE_ALL: 1.0,
-            c.AIR_BYTES_PER_NODE: cost,
+            c.air_bytes_per_node.column: cost,
             c.ENERGY_PER_NODE_MJ: 6000.0 + seed + cost / 1e9,
         }
         for agent, (rates, costs) in agents.items()
@@ -51,7 +51,7 @@ CHEAP, DEAR = (1000.0, 1100.0, 1200.0), (2000.0, 2200.0, 2400.0)
 
 def chosen(agents: Mapping[str, Row], told: Sequence[str] = ()) -> tuple[list[str], bool]:
     """Who reaches the cell, the cheapest first, and whether that is sure."""
-    found = choose(cell(agents, told), c.AIR_BYTES_PER_NODE, HERE)
+    found = choose(cell(agents, told), c.air_bytes_per_node.column, HERE)
     assert found is not None
     return [one.agent for one in found.reaching], found.is_sure
 
@@ -63,7 +63,9 @@ def test_of_those_that_deliver_in_time_the_cheapest_is_chosen() -> None:
 
 def test_the_ratio_is_that_of_runs_with_equal_seeds() -> None:
     """Seeds differ by more than the agents do, and still each pair says the same."""
-    found = choose(cell({"a": (GOOD, (1000, 3000, 9000)), "b": (GOOD, (1100, 3300, 9900))}), c.AIR_BYTES_PER_NODE, HERE)
+    found = choose(
+        cell({"a": (GOOD, (1000, 3000, 9000)), "b": (GOOD, (1100, 3300, 9900))}), c.air_bytes_per_node.column, HERE
+    )
     assert found is not None
     assert found.reaching[1].over(found.reaching[0]) == pytest.approx((1.1, 1.1))
     assert found.is_sure
@@ -153,9 +155,9 @@ def everywhere(change: Change) -> Measurements:
                 "agent": agent.label,
                 **at,
                 "seed": seed,
-                c.DELIVERY_RATE_IN_TIME: rate + seed * 1e-5,
+                c.delivery_rate_in_time.column: rate + seed * 1e-5,
                 c.DELIVERY_RATE_ALL: 1.0,
-                c.AIR_BYTES_PER_NODE: bytes_sent + seed,
+                c.air_bytes_per_node.column: bytes_sent + seed,
                 c.ENERGY_PER_NODE_MJ: 6000.0,
             }
         )

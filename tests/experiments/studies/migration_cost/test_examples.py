@@ -42,8 +42,8 @@ def test_the_simple_migration(tmp_path: Path) -> None:
         write_trace(tmp_path, f"agent={name}/seed=0", simple_migration(agent), migrating=migrating)
     metrics, _ = metrics_of(tmp_path, list_traces(find_traces(tmp_path))[0])
     metrics = metrics.set_axis([run.split("/")[0].removeprefix("agent=") for run in metrics.index]).loc[list(agents)]
-    assert metrics[c.MIGRATIONS].to_list() == [1, 1, 1]
-    assert dict(zip(agents, metrics[c.MESSAGES_PER_MIGRATION], strict=True)) == {
+    assert metrics[c.migrations.column].to_list() == [1, 1, 1]
+    assert dict(zip(agents, metrics[c.messages_per_migration.column], strict=True)) == {
         "first": 13,
         "mft": 2,
         "resubscribing": 12,

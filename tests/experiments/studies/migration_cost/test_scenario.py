@@ -16,10 +16,10 @@ from roambus.bridge.ini import parse_scenario
 from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import ParentChange, tree
-from roambus.experiments.random_scenarios import random_tree
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.migration_cost.scenario import migrating_tree
 from roambus.experiments.templates.render import find_template, render
+from roambus.python_protocol.papers.trees import random_tree
 from roambus.python_protocol.vocabulary import SECOND, Role
 
 seeds, sizes = st.integers(0, 1000), st.integers(3, 20)

@@ -21,7 +21,7 @@ from roambus.spark.metrics import catalogue as c
 pytestmark = pytest.mark.slow
 
 AXES = ("brokers", "subscriptions")
-METRICS = (c.MESSAGES_PER_MIGRATION, c.BYTES_PER_MIGRATION, c.MIGRATION_MESSAGE_MEAN_B)
+METRICS = (c.messages_per_migration.column, c.bytes_per_migration.column, c.migration_message_mean_b.column)
 
 
 def measured(brokers: Sequence[str] = ("8", "32"), subscriptions: Sequence[str] = ("1", "2")) -> Measurements:
@@ -34,9 +34,9 @@ def measured(brokers: Sequence[str] = ("8", "32"), subscriptions: Sequence[str] 
             "brokers": size,
             "subscriptions": each,
             "seed": seed,
-            c.MESSAGES_PER_MIGRATION: float(size) + seed,
-            c.BYTES_PER_MIGRATION: 100.0 * int(each),
-            c.MIGRATION_MESSAGE_MEAN_B: 7.0,
+            c.messages_per_migration.column: float(size) + seed,
+            c.bytes_per_migration.column: 100.0 * int(each),
+            c.migration_message_mean_b.column: 7.0,
         }
         for agent, moving, size, each, seed in places
     )
@@ -105,8 +105,8 @@ def test_from_the_sweep_to_the_figures(results: Path) -> None:
     found = read_measurements(results)
     runs = found.runs.set_index("agent")
     assert set(runs.index) == {choice.label for choice in read_sweep("migration-cost").agents}
-    assert set(runs[c.MIGRATIONS]) == {20}
+    assert set(runs[c.migrations.column]) == {20}
     assert set(runs[c.DELIVERY_RATE_ALL]) == {1.0}
-    assert (runs[c.MESSAGES_PER_MIGRATION] >= 1).all()
+    assert (runs[c.messages_per_migration.column] >= 1).all()
     assert (results / "figures" / "messages-per-migration-of-brokers-by-brokers.png").is_file()
     assert "MFT-PubSub as published" in (results / "figures" / TABLE_FILE).read_text(encoding="utf-8")

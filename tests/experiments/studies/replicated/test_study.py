@@ -63,7 +63,7 @@ def as_the_paper_says(at: Mapping[str, str], random: Random) -> dict[str, float]
         LATE_PER_CENT: noise + (5 if agent == "total" else 1),
         c.EXPECTED: 100,
         c.DELIVERED: 100,
-        c.DUPLICATES: 0,
+        c.duplicates.column: 0,
     }
 
 

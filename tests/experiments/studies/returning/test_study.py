@@ -19,7 +19,7 @@ from roambus.experiments.studies.returning.study import TABLE_FILE, returning_pl
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 
-EVERYWHERE = (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.MESSAGES, c.DUPLICATES, STORED_MEAN, STORED_PEAK)
+EVERYWHERE = (c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.MESSAGES, c.duplicates.column, STORED_MEAN, STORED_PEAK)
 
 
 def measured() -> Measurements:

@@ -50,7 +50,7 @@ def measurements(effects: Effects) -> Measurements:
             c.DELIVERY_RATE_ALL: rate + 0.001 * seed,
             ROUTING_PACKETS: packets + seed * len(agent),
             PACKET_BYTES: size + 0.1 * seed,
-            **dict.fromkeys((c.DELAY_MEAN_S, c.HOPS_MEAN, c.AIR_BYTES_PER_NODE, ROUTING_BYTES), 1.0 + seed),
+            **dict.fromkeys((c.DELAY_MEAN_S, c.HOPS_MEAN, c.air_bytes_per_node.column, ROUTING_BYTES), 1.0 + seed),
         }
         for ((agent, speed), (rate, packets, size)), seed in itertools.product(effects.items(), range(3))
     )

@@ -53,7 +53,7 @@ def test_a_run_converges_if_its_last_state_is_the_definition_for_ten_rounds(rows
 
 def test_the_state_before_the_first_publication_has_the_degrees_of_the_definition(found: Found) -> None:
     """Of five: 0 has ring edges to 001 and 11, shortcuts to 01 and 1; 01 and 1 have three, 11 and 001 two."""
-    assert (found[m.LEGITIMATE], found[m.DEGREE_MEAN], found[m.DEGREE_MAX]) == (1, (4 + 3 + 3 + 2 + 2) / 5, 4)
+    assert (found[m.legitimate.column], found[m.DEGREE_MEAN], found[m.DEGREE_MAX]) == (1, (4 + 3 + 3 + 2 + 2) / 5, 4)
 
 
 def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_first_publication(

@@ -26,7 +26,7 @@ S1, S2 = 101, 102
 
 
 def cache(size: int, policy: str = "fifo-regeneration") -> Cache:
-    return Cache(size, POLICIES[policy]())
+    return Cache(size, policy)
 
 
 def filled(size: int, policy: str = "fifo-regeneration") -> Cache:

@@ -56,6 +56,18 @@ def test_what_comes_of_stays_before_one_that_began_without_a_filter_is_void() ->
     assert told(client, THERE, Turn(ME, Stamp(0, 2), 1, over=True)) == []
 
 
+def test_a_client_that_waits_no_longer_says_so() -> None:
+    """Once: what is lost then has no other trace."""
+    client = NumberedClient(ME, PhoenixParameters(hold_limit=2))
+    asked(client.attach, HERE)
+    asked(client.subscribe, topic(1))
+    assert told(client, HERE, pub(2, 0, 2)) == told(client, HERE, pub(3, 0, 3)) == []
+    given_up = told(client, HERE, pub(4, 0, 4))
+    assert delivered(given_up) == [2, 3, 4]
+    assert [one.name for one in given_up if isinstance(one, Note)] == [DROP]
+    assert not [one for one in told(client, HERE, pub(5, 0, 5)) if isinstance(one, Note)]
+
+
 def test_migrations_are_numbered_and_say_what_was_received() -> None:
     """ts_last outlives a broker from which nothing came."""
     made = subscribed()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from roambus.bridge.trace.parquet import read_footer, write_trace
 from tests.support.commands import call
 
 RUN = "roambus run field --backend ideal --set nodes=2 --set time_limit=1 --out results"
@@ -56,10 +58,6 @@ def test_a_trace_that_was_changed_is_named(
     results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """With the first row that differs; if its rows are the same, with the simulator that made them."""
-    import pyarrow.parquet as pq  # noqa: PLC0415  # only this test writes a trace
-
-    from roambus.bridge.trace.parquet import read_footer, write_trace  # noqa: PLC0415  # only this test writes a trace
-
     (trace,) = results.rglob("trace.parquet")
     metadata, rows = read_footer(trace).metadata, pq.read_table(trace)
     write_trace(rows, trace, metadata | {"roambus.simulator": "OMNeT++ 5.7.1, Castalia"})
@@ -68,6 +66,14 @@ def test_a_trace_that_was_changed_is_named(
     write_trace(rows.slice(1), trace, metadata)
     assert call("roambus verify results", monkeypatch) == 1
     assert "its trace differs when it is made again: row 0 is at " in capfd.readouterr().err
+
+
+def test_a_live_run_is_named(results: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Its trace says that it was one."""
+    (trace,) = results.rglob("trace.parquet")
+    write_trace(pq.read_table(trace), trace, read_footer(trace).metadata | {"roambus.backend": "live"})
+    assert call("roambus verify results", monkeypatch) == 1
+    assert "it was a live run, on real sockets in real time, which nobody can repeat" in capfd.readouterr().err
 
 
 def test_a_run_of_another_version_cannot_be_made_again(

@@ -3,7 +3,7 @@
 The run's folder suffices: the ini names agent and seed, and the trace holds the run's key (back-end, level, versions).
 Runs are repeated in another folder. A different trace is a problem; a run of another version cannot be verified. An
 agent that is not installed runs only if trusted, after its code is named. Equal results give an equal sample.
-An unpacked archive is verified by its checksums, too.
+An unpacked crate is verified by its checksums, too (`unpacked`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.code import ARCHIVES, named
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
 from roambus.bridge.movement_files import with_params
@@ -40,7 +38,7 @@ class Verifier:
     trusted: bool
     announce: Announce
     files: Mapping[str, str] = field(default_factory=dict)
-    """The agents' present files by the runs' references, such as those of an archive."""
+    """The agents' present files by the runs' references, such as those of a crate."""
 
     def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
         """A line for each run with a different trace or an error; `advance` follows each run."""
@@ -112,21 +110,3 @@ def sample_of(folders: Sequence[Path], number: int) -> list[Path]:
     if not traces:
         raise UserError(f"{folders[0]} holds no {TRACE_FILE}: give the folder that a sweep or a run wrote (its --out)")
     return sorted(Random("verify").sample(traces, min(number, len(traces))))
-
-
-class Archive(Protocol):
-    """An unpacked archive of results, which can be a stranger's; methods raise UserError."""
-
-    def wrong_files(self) -> Iterator[str]:
-        """A line for each missing file or wrong checksum."""
-
-    def agent_files(self) -> Mapping[str, str]:
-        """The agents' files in the archive by the runs' references."""
-
-
-def archive_in(folder: Path) -> Archive | None:
-    """The archive unpacked in this folder, if any.
-
-    An entry point of the group `roambus.archives` makes it; its name is that of the file that marks such a folder.
-    """
-    return next((point.load()(folder) for name, point in named(ARCHIVES).items() if (folder / name).is_file()), None)
