@@ -200,6 +200,7 @@ def project_files(starts: Iterable[Path]) -> set[Path]:
     return found
 
 
+@cache
 def is_installed(file: Path) -> bool:
     """Return whether a file is roambus' or installed."""
     places = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]

@@ -129,10 +129,17 @@ _MODE = 0o700
 """`mkdtemp`'s names and mode."""
 
 
+LONGEST_TEMPORARY = 70
+"""A Unix socket's path holds 107 bytes, up to 30 for our names."""
+
+
 @contextmanager
 def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
     """Yield a folder PARENT/roambus-PURPOSE-…, by default a temporary one; raise OSError."""
-    parent = parent or Path(tempfile.gettempdir())
+    temporary = tempfile.gettempdir()
+    if purpose == BRIDGE and len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
+        temporary = "/tmp"  # noqa: S108  # mkdtemp follows
+    parent = parent or Path(temporary)
     remove_abandoned(parent)
     resources = ExitStack()
     try:

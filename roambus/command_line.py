@@ -131,7 +131,10 @@ def _print_any_name() -> None:
 
 
 def _fail(told: Telling, message: str, code: int) -> None:
-    shown = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
+    whole, _, rest = message[:_LONGEST_MESSAGE].rpartition("\n")
+    left = message.count("\n") - whole.count("\n")
+    cut = f"{whole}\nand {left} lines more" if whole else f"{rest}..."
+    shown = message if len(message) <= _LONGEST_MESSAGE else cut
     if told.is_verbose:
         traceback.print_exc()
     if told.as_json:

@@ -77,7 +77,7 @@ def find_ns3() -> Path:
         if (place / "include" / "ns3" / "lr-wpan-mac.h").is_file():
             return place.resolve()
     where = f"{NS3_ROOT}={named} holds no ns-3" if named else "the package ns3 is not installed"
-    raise UserError(f"{where}: pip install ns3, or let {NS3_ROOT} name its folder in another Python")
+    raise UserError(f"{where}: pip install --no-deps ns3, or let {NS3_ROOT} name its folder in another Python")
 
 
 def find_adapter() -> Path:

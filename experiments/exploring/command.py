@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,8 @@ SCENARIO is the head of a transcript (roambus docs transcripts), which draws a t
   may 1 subscription to f1      by any subscriber; also unsubscription from f1,
   may 1 publication of e1       by any publisher
   may ... when quiet            only while nothing is under way
-  must no loops                 what must hold; also: tables lead to subscribers,
-                                nothing stuck, no phantoms, nothing lost,
+  must no loops                 what must hold; also: nothing stuck,
+                                no phantoms, nothing lost,
                                 everything delivered, nothing twice, order kept,
                                 probes arrive, one leader a partition,
                                 eventually quiet
@@ -44,8 +45,6 @@ SCENARIO is the head of a transcript (roambus docs transcripts), which draws a t
   order any                     messages on a link overtake each other
   messages fast                 messages are faster than timers
   relative time                 agents go by differences of times only
-  drift 1ms                     timers run out that much early
-  horizon 60s                   older times are alike (with relative time)
   chance ends                   draws take the least and the greatest of a range,
                                 not the least only (chance 5: five values);
                                 of a choice they take each
@@ -86,7 +85,6 @@ Example: roambus explore scenario.txt --seconds 60
     metavar="MIB",
     help="The most memory; a hunt has 500.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="The number of processes of a hunt.")
 @click.option("--keep-on", is_flag=True, help="Goes on after a violation.")
 @click.option("--reduce", is_flag=True, help="Tries one of the orders of arrivals that have the same result.")
 @click.option(
@@ -104,7 +102,6 @@ def explore(
     states: int | None,
     seconds: float | None,
     memory: int | None,
-    jobs: int,
     keep_on: bool,
     reduce: bool,
     hunted: float | None,
@@ -115,7 +112,7 @@ def explore(
     if hunted is not None:
         if depth or states or seconds or reduce:
             raise click.UsageError("a hunt has no --depth, --states, --seconds and --reduce")
-        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, memory or 500), jobs, out)
+        _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, memory or 500), out)
         return
     from roambus.bridge.agents import announce_code
     from roambus.bridge.transcript.head import read_head
@@ -157,30 +154,21 @@ def _exit_code(reports: Sequence[Report]) -> int:
     return next((code for code, applies in codes.items() if applies), 0)
 
 
-def _hunt(
-    what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, bool, int], jobs: int, out: Path | None
-) -> None:
-    from rich.progress import Progress
-
+def _hunt(what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, bool, int], out: Path | None) -> None:
     from roambus.bridge.files import read_text
     from roambus.bridge.transcript.transcript import Overrides
     from roambus.experiments.exploring.hunt import HuntRequest, hunt
 
     scenario, agent, parameters = what
-    request = HuntRequest(scenario, read_text(scenario), Overrides(agent, parameters), *how)
-    shown = console()
-    with Progress(console=shown, transient=True, disable=not shown.is_terminal) as bar:
-        task = bar.add_task(f"hunting in {scenario}", total=request.seconds)
-        found = hunt(
-            request,
-            jobs,
-            remark,
-            lambda histories, seconds: bar.update(
-                task, completed=seconds, description=f"hunting in {scenario}: {histories} histories"
-            ),
-        )
+
+    @contextmanager
+    def show() -> Iterator[Callable[[int], None]]:
+        with console().status(f"hunting in {scenario}") as status:
+            yield lambda histories: status.update(f"hunting in {scenario}: {histories} histories")
+
+    found = hunt(HuntRequest(scenario, read_text(scenario), Overrides(agent, parameters), *how), remark, show)
     _print(found, out)
-    if found.interrupted_by and not found.counterexamples:
+    if found.is_interrupted and not found.counterexamples:
         sys.exit(InterruptionError.exit_code)
     sys.exit(EXIT_PROBLEMS if found.counterexamples else EXIT_UNDECIDED)
 

@@ -62,8 +62,6 @@ class Copier:
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
-        self.horizon: SimTime | None = None
-        """Older moments are alike; None: each counts."""
         self._texts: dict[str | bytes, str | bytes] = {}
         self._fixed: Numbering[Any] = Numbering(id)
         """Classes and modules, which are the same in every copy."""
@@ -110,7 +108,7 @@ class Copier:
             self.met_moments = True
             if now is None:
                 raise ClockError("puts a moment into a message, a delivery or a timer's key")
-            return _MOMENT, value.at - now if self.horizon is None else max(value.at - now, -self.horizon)
+            return _MOMENT, value.at - now
         if _is_generator(value) and value is not self.chance:
             raise pickle.PicklingError("a generator of its own")
         return (_CHANCE, 0) if value is self.chance else None

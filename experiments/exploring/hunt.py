@@ -3,33 +3,30 @@
 A history runs as a transcript with a witness. Deliveries are judged at the end, tables before the probes, once all has
 settled. Nothing is ever proved: a hunt reports its seeds, and continues with the next when run again.
 
-Processes take seeds from one counter, so all up to the last are run. A hunt ends after its time, at Ctrl-C, or at the
-first violation, unless it keeps on and counts. Each violation's first history is shrunk and written as a transcript.
+A child process runs the histories, so that no agent ends the hunt; for its memory it is replaced. A hunt ends after its
+time, at Ctrl-C, or at the first violation, unless it keeps on and counts. Each violation's first history is shrunk and
+written as a transcript.
 """
 
 from __future__ import annotations
 
-import fcntl
 import gc
-import multiprocessing
 import os
 import signal
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.errors import AgentError, BackendError, UserError
+from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.process import INTERRUPTING, EndedError
+from roambus.bridge.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
@@ -56,8 +53,8 @@ class Hunted(NamedTuple):
     """Seconds until each was found, before shrinking."""
     counts: tuple[int, ...] = ()
     """The number of histories that violate each property; meaningful if the hunt kept on."""
-    interrupted_by: str | None = None
-    """The signal that ended it."""
+    is_interrupted: bool = False
+    """Whether a signal ended it."""
     blind: tuple[tuple[str, str], ...] = ()
     """The properties without anything to look at in any history, and the reason."""
 
@@ -68,7 +65,7 @@ class Hunted(NamedTuple):
             times = f", in {count} of them" if count > 1 else ""
             yield f"  {one.name}: does not hold{times}: {one.text} (found after {at:.1f} s)"
         if not self.counterexamples:
-            ended = f", the hunt was ended by the signal {self.interrupted_by}" if self.interrupted_by else ""
+            ended = ", the hunt was interrupted by a signal" if self.is_interrupted else ""
             yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
         yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
 
@@ -186,175 +183,121 @@ class HuntRequest:
     keep_on: bool = False
     """Continue after violations, to count them."""
     memory_mib: int = 500
-    """A process above this limit is replaced."""
+    """A process above this limit is replaced by another."""
 
 
 @dataclass
-class _Part:
-    """The histories of one process, and the violated properties."""
+class _Found:
+    """The findings so far, which the next process continues."""
 
-    histories: int = 0
+    seed: int
+    """The next one."""
     counts: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[float, int]] = field(default_factory=dict)
     """The time by `time.monotonic` and the seed of each first violation."""
     seen: set[str] = field(default_factory=set)
-    """Those that had something to look at."""
-    cut: tuple[int, ...] = ()
-    """The seed of the history that the end of the time interrupted, which is not judged."""
+    """The properties that had something to look at."""
+
+    def note(self, wrong: dict[str, str]) -> None:
+        """Count the next history."""
+        self.counts.update(list(wrong))
+        self.first |= {name: (time.monotonic(), self.seed) for name in wrong if name not in self.first}
+        self.seed += 1
 
 
 class _TimeOverError(BaseException):
     """The hunt's time is over within a history."""
 
 
+Show = Callable[[], AbstractContextManager[Callable[[int], object]]]
+"""Shows the number of histories so far."""
 _GRACE_S = 2.0
 """A hunt may exceed its time by this, or by a tenth."""
-_FAREWELL_S = 2.0
-"""After a signal processes may finish their histories for so long."""
 _LOOK_S = 0.1
 _COLLECT_EVERY = 16
 """Histories between collections of garbage."""
 
 
-class Hunt:
-    """The processes of one hunt, which share a counter of seeds and the end of the time."""
+class _Hunt:
+    """One hunt, in one child process after the other."""
 
     def __init__(self, one: HuntRequest, judge: Judge) -> None:
-        self._context = multiprocessing.get_context("fork")
-        self._one, self._judge, self._process = one, judge, os.getpid()
-        self._started = time.monotonic()
+        self._one, self._judge = one, judge
+        self._deadline = time.monotonic() + one.seconds
         self._grace_s = max(_GRACE_S, one.seconds / 10)
-        self._next_seed: Any = self._context.RawValue("q", one.seed)
-        self._deadline: Any = self._context.RawValue("d", self._started + one.seconds)
-        """By the clock `time.monotonic`, which all processes share."""
-        self._seeds: Any = None
-        """A file whose lock is free again when a process is killed."""
-        self._running: dict[Any, Any] = {}
-        """The processes, by the ends of their pipes."""
-        self._signals: list[str] = []
+        self._is_interrupted = False
 
-    def run(self, jobs: int, tell: Callable[[int, float], None]) -> Hunted:
-        """Hunt with so many processes, and shrink the first history of each violation."""
-        one, started = self._one, self._started
-        with self._ended_by_signals(), tempfile.TemporaryFile() as self._seeds:
-            parts = self._hunt(jobs, tell)
-            firsts = sorted((at, seed, name) for part in parts for name, (at, seed) in part.first.items())
-            found = {name: (at, seed) for at, seed, name in reversed(firsts if one.keep_on else firsts[:1])}
-            left = 0 if self._signals else started + one.seconds - time.monotonic()
-            self._deadline.value = time.monotonic() + max(left, self._grace_s / 4)
-            for name, (_, seed) in found.items():
-                self._start(partial(self._shrink, name, seed))
-            shrunk = [(found[wrong.name][0] - started, wrong) for wrong in self._results()]
-        counts = sum((part.counts for part in parts), Counter[str]())
-        after = min((seed for part in parts for seed in part.cut), default=self._next_seed.value)
+    def run(self, show: Show) -> Hunted:
+        """Hunt, and shrink the first history of each violation."""
+        one, started, end, found = self._one, time.monotonic(), self._deadline, _Found(self._one.seed)
+        while not (self._is_interrupted or self._is_over(found)):
+            found = self._in_child(partial(self._go_on, found, show)) or found
+        shrunk, firsts = [], list(found.first.items())[: None if one.keep_on else 1]
+        for left, (name, (at, seed)) in zip(range(len(firsts), 0, -1), firsts, strict=True):
+            self._deadline = time.monotonic() + max(end - time.monotonic(), self._grace_s / 4) / left
+            if wrong := self._in_child(partial(self._shrink, name, seed)):
+                shrunk.append((at - started, wrong))
         found_at, wrongs = zip(*sorted(shrunk), strict=True) if shrunk else ((), ())
         return Hunted(
             one.path.stem,
-            sum(part.histories for part in parts),
-            f"{one.seed}..{after - 1}",
+            found.seed - one.seed,
+            f"{one.seed}..{found.seed - 1}",
             time.monotonic() - started,
             wrongs,
             found_at,
-            tuple(counts[wrong.name] for wrong in wrongs),
-            next(iter(self._signals), None),
-            tuple((it.name, it.blind) for it in self._judge.question.must if not any(it.name in p.seen for p in parts)),
+            tuple(found.counts[wrong.name] for wrong in wrongs),
+            self._is_interrupted,
+            tuple((it.name, it.blind) for it in self._judge.question.must if it.name not in found.seen),
         )
 
-    def _hunt(self, jobs: int, tell: Callable[[int, float], None]) -> list[_Part]:
-        """Return the parts of all processes; replace one that ends for its memory."""
-        parts: list[_Part] = []
-        for _ in range(jobs):
-            self._start(self._run_histories)
-        for part in self._results(
-            lambda: tell(self._next_seed.value - self._one.seed, time.monotonic() - self._started)
-        ):
-            parts.append(part)
-            if not self._is_over:
-                self._start(self._run_histories)
-        return parts
-
-    def _start(self, make: Callable[[], object]) -> None:
-        """Start a process that sends what a function returns."""
-        reading, writing = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_answer, args=(make, writing), daemon=True)
-        process.start()
-        writing.close()
-        self._running[reading] = process
-
-    def _results(self, meanwhile: Callable[[], object] = lambda: None) -> Iterator[Any]:
-        """Yield the results of all processes; raises BackendError with the signal that ended one."""
-        while self._running:
-            meanwhile()
-            ready: list[Any] = wait(list(self._running), _LOOK_S)
-            for reading in ready:
-                process = self._running.pop(reading)
-                try:
-                    yield reading.recv()
-                except EOFError:
-                    process.join()  # before, its exit code is not known
-                    if not self._is_over:
-                        self._end()
-                        how = EndedError(process.exitcode).how
-                        raise BackendError(f"a process of the hunt was ended {how}: hunt again") from None
-
-    @property
-    def _is_over(self) -> bool:
-        """Whether its time is over, or something was found."""
-        return bool(self._signals) or time.monotonic() >= self._deadline.value
-
-    def _end(self, after: float = 0) -> None:
-        """End the time for all processes, unless it ends before."""
-        self._deadline.value = min(self._deadline.value, time.monotonic() + after)
-
-    @contextmanager
-    def _ended_by_signals(self) -> Iterator[None]:
-        """End the hunt by signals, and note their names."""
-
-        def note(number: int, _: object) -> None:
-            self._signals.append(signal.Signals(number).name)
-            self._end(_FAREWELL_S)
-
-        before = {number: signal.signal(number, note) for number in INTERRUPTING}
+    def _in_child(self, make: Callable[[], Any]) -> Any:
+        """Return the result of a child process, or of its part until an interruption; None if it was killed late."""
         try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            return run_in_child(make)
+        except KeyboardInterrupt as interruption:
+            self._is_interrupted = True
+            return next(iter(interruption.args), None)
+        except EndedError:
+            if time.monotonic() < self._deadline:
+                raise
+            return None
 
-    # In the processes
+    def _is_over(self, found: _Found) -> bool:
+        return time.monotonic() >= self._deadline or (bool(found.first) and not self._one.keep_on)
 
-    def _run_histories(self) -> _Part:
+    # In a child process
+
+    def _go_on(self, found: _Found, show: Show) -> _Found:
         """Run histories by seed until the hunt is over or the process has too much memory."""
-        judge, part = self._judge, _Part(seen=self._judge.seen)
-        while not self._is_over:
-            fcntl.lockf(self._seeds, fcntl.LOCK_EX)
-            seed = self._next_seed.value
-            self._next_seed.value += 1
-            fcntl.lockf(self._seeds, fcntl.LOCK_UN)
-            wrong: list[dict[str, str]] = []
-            with self._in_time(), collector_paused():
-                wrong.append(judge.wrong(judge.drawer.draw(seed)))
-            # The end of the time can come as an agent's error.
-            if not wrong or (RAISES in wrong[0] and time.monotonic() >= self._deadline.value):
-                part.cut = (seed,)
-                break
-            part.histories += 1
-            part.counts.update(list(wrong[0]))
-            part.first |= {name: (time.monotonic(), seed) for name in wrong[0] if name not in part.first}
-            if wrong[0] and not self._one.keep_on:
-                self._end()
-            if peak_mib() > self._one.memory_mib:
-                break
-            if part.histories % _COLLECT_EVERY == 0:
-                gc.collect()
-        return part
+        judge, begin = self._judge, found.seed
+        judge.seen = found.seen
+        try:
+            with show() as tell:
+                while not self._is_over(found) and (found.seed == begin or peak_mib() <= self._one.memory_mib):
+                    wrong: list[dict[str, str]] = []
+                    with self._in_time(), collector_paused():
+                        wrong.append(judge.wrong(judge.drawer.draw(found.seed)))
+                    if wrong and time.monotonic() < self._deadline:
+                        found.note(wrong[0])
+                    tell(found.seed - self._one.seed)
+                    if found.seed % _COLLECT_EVERY == 0:
+                        gc.collect()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(found) from None
+        return found
 
     def _shrink(self, name: str, seed: int) -> Counterexample:
         """Return a seed's history as a transcript, shrunk in the remaining time."""
+        smaller = [self._judge.drawer.draw(seed)]
+        try:
+            with self._in_time():
+                smaller.extend(shrink(smaller[0], lambda one: self._judge.is_wrong(one, name)))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._told(name, seed, smaller)) from None
+        return self._told(name, seed, smaller)
+
+    def _told(self, name: str, seed: int, smaller: list[History]) -> Counterexample:
         judge = self._judge
-        smaller = [judge.drawer.draw(seed)]
-        with self._in_time():
-            smaller.extend(shrink(smaller[0], lambda one: judge.is_wrong(one, name)))
         small = next(one for one in reversed(smaller) if judge.is_wrong(one, name))
         text = judge.wrong(small)[name]
         about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
@@ -367,37 +310,29 @@ class Hunt:
         """Leave the block when the time is over, whatever an agent does; at last kill the process."""
 
         def look(*_: object) -> None:
-            late = time.monotonic() - self._deadline.value
-            if late > self._grace_s / 2 or os.getppid() != self._process:
+            late = time.monotonic() - self._deadline
+            if late > self._grace_s / 2:
                 os.kill(os.getpid(), signal.SIGKILL)
             if late >= 0:
                 raise _TimeOverError
 
         signal.signal(signal.SIGALRM, look)
         signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
-        with suppress(_TimeOverError):
-            try:
-                yield
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            yield
+        except (Exception, _TimeOverError):
+            if time.monotonic() < self._deadline:
+                raise  # else an import, for example, has made another error of it
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def hunt(
-    one: HuntRequest, jobs: int, announce: Announce = silently, tell: Callable[[int, float], None] = lambda *_: None
-) -> Hunted:
-    """Hunt with so many processes for so long, or until a property is violated.
+def hunt(one: HuntRequest, announce: Announce = silently, show: Show = lambda: nullcontext(lambda _: None)) -> Hunted:
+    """Hunt for so long, or until a property is violated.
 
-    `announce` is called before any code that a scenario or the command line names; `tell` receives histories and
-    seconds. Raises UserError, AgentError, BackendError.
+    `announce` is called before any code that a scenario or the command line names. Raises UserError, AgentError.
     """
     judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
     announce_code(judge.agent, announce)
     judge.plan(judge.drawer.draw(one.seed))  # a mistake in the file is an error before anything is started
-    return Hunt(one, judge).run(jobs, tell)
-
-
-def _answer(make: Callable[[], object], writing: Any) -> None:
-    """Send what a function returns; the parent handles signals for all."""
-    for number in INTERRUPTING:
-        signal.signal(number, signal.SIG_IGN)
-    writing.send(make())
+    return _Hunt(one, judge).run(show)

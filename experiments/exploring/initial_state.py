@@ -22,7 +22,7 @@ from roambus.experiments.exploring.nodes import Nodes
 from roambus.experiments.exploring.scenario_file import May, MayReader, Question, at
 from roambus.experiments.exploring.world import Witness, World, witness_by
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import Role, format_time
+from roambus.python_protocol.vocabulary import Role
 
 BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"
@@ -66,11 +66,8 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     witness, hands = _run_setup(planned, relative=question.relative)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values, relative=question.relative)
-    nodes.copier.horizon = question.horizon
     if any(one.chance.has_drawn or one.chance.narrowed for one in hands):
         nodes.narrowed.add("chance in the setup at its first values")
-    if question.horizon is not None:
-        nodes.narrowed.add(f"moments longer ago than {format_time(question.horizon)} alike")
     states = [nodes.add(*both, now) for both in zip(witness.agents, hands, strict=True)]
     nodes.is_timed |= is_timed
     model = Model(size, nodes, _rules(question, planned, is_timed=nodes.is_timed))

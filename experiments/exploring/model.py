@@ -193,13 +193,13 @@ class Model:
         return found
 
     def timeouts(self, state: State, soonest: SimTime | None) -> Iterator[Successor]:
-        """Yield the steps of timers due next, or not much later if clocks drift."""
+        """Yield the steps of timers due next."""
         if soonest is None or not self._may_pass(state) or not self._is_in_time(state, soonest):
             return
         after = self._passed(state, soonest)
         for node, due in enumerate(self.due(state)):
             for number, one in enumerate(due, 1):
-                if one - soonest <= self.rules.question.drift:
+                if one == soonest:
                     told = ((node, self.nodes.events.number(Ring(number))),)
                     yield from self._follow(after, told, self._step(RunOut(node, number), soonest), by_timer=True)
 

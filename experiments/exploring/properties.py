@@ -24,7 +24,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -201,23 +200,6 @@ def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, .
     return []
 
 
-def tables_lead_to_subscribers(view: View) -> str | None:
-    """Every broker that reaches a subscriber's broker has a way that ends at the subscriber."""
-    for broker, subscriber in _pairs(view):
-        agent, way = view.agents[broker], [broker]
-        if not (hasattr(agent, "ways") or hasattr(_table(agent), "ways") or isinstance(_table(agent), tuple(_READ))):
-            continue
-        while way[-1] != subscriber and len(way) <= view.world.nodes:
-            hops = ways_of(view.agents[way[-1]], view.now).get(subscriber, ())
-            if not hops or (hops[0] == way[-1] and hops[0] != subscriber):
-                break
-            way.append(hops[0])
-        if way[-1] != subscriber or any(b not in view.world.neighbours(a) for a, b in pairwise(way)):
-            told = " ".join(map(view.name, way))
-            return f"the way of {view.name(broker)} to {view.name(subscriber)} is {told}, and does not lead there"
-    return None
-
-
 def nothing_stuck(view: View) -> str | None:
     """No broker keeps something for a subscriber that it can reach."""
     stuck = (one for one in _pairs(view) if one[1] in stored_by(view.agents[one[0]]))
@@ -333,11 +315,7 @@ _GROUPS: tuple[tuple[str, Callable[[View], object], dict[str, Any], dict[str, Ch
         "no agent had a way to anybody that can be read",
         lambda view: any(ways_of(agent, view.now) for agent in view.agents.values()),
         {},
-        {
-            "no loops": no_loops,
-            "no lasting loops": no_loops,
-            "tables lead to subscribers": tables_lead_to_subscribers,
-        },
+        {"no loops": no_loops},
     ),
     (
         "no broker stores anything that can be read",

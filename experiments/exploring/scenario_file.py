@@ -65,12 +65,9 @@ class Question:
     """Time passes only while no message is under way."""
     relative: bool = False
     """Only differences of times matter to the agents."""
-    drift: SimTime = 0
-    """Timers within this time of each other run out in any order."""
     time_limit: SimTime | None = None
     """Nothing happens later than this after the beginning."""
     calm: SimTime | None = None
-    horizon: SimTime | None = None
     alike: bool = False
     """The names of nodes do not matter to the agents."""
     values: int = 1
@@ -161,10 +158,8 @@ _SETTINGS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "relative": ("relative", _one_of(time=True)),
     "nodes": ("alike", _one_of(alike=True, differ=False)),
     "chance": ("values", _values),
-    "drift": ("drift", lambda _, rest: parse_duration(rest)),
     "for": ("time_limit", lambda _, rest: parse_positive(rest)),
     "calm": ("calm", lambda _, rest: parse_duration(rest)),
-    "horizon": ("horizon", lambda _, rest: parse_positive(rest)),
     **{keyword: (keyword, _size) for keyword in ("graphs", "trees", "fields", "brokers")},
 }
 """The lines with one value: the attribute of a question, and the function that reads it."""

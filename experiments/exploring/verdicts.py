@@ -148,7 +148,7 @@ def growing(checker: Checker) -> Iterator[str]:
         inner = [one for one in grown if not any(other.startswith((f"{one}.", f"{one}[")) for other in grown)]
         if inner:
             name, whose = inner[0].removeprefix("."), checker.properties.names[node]
-            yield f"attribute `{name}` of node {whose} differs in every state: bound it, or give 'horizon'"
+            yield f"attribute `{name}` of node {whose} differs in every state: bound it"
             return
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from roambus.bridge.process import BEING_MADE_S, BRIDGE, SPARK, private_folder, remove_abandoned
+from roambus.bridge.process import BEING_MADE_S, BRIDGE, LONGEST_TEMPORARY, SPARK, private_folder, remove_abandoned
 
 KILLED = """
 import os, signal, sys
@@ -113,3 +115,14 @@ def test_a_folder_that_is_just_being_made_stays(tmp_path: Path) -> None:
     os.utime(old, (long_ago, long_ago))
     remove_abandoned(tmp_path)
     assert list(tmp_path.iterdir()) == [young]
+
+
+def test_a_folder_of_sockets_has_a_short_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A temporary folder of the user's own can be too deep to bind a socket below it; other folders stay there."""
+    deep = tmp_path / ("d" * LONGEST_TEMPORARY)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with private_folder(BRIDGE) as folder, socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(folder / "socket"))
+    with private_folder(SPARK) as folder:
+        assert folder.parent == deep

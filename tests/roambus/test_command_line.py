@@ -10,6 +10,7 @@ import click
 import pyarrow.parquet as pq
 import pytest
 
+from roambus.bridge.errors import UserError
 from roambus.command_line import commands
 from roambus.experiments import listing
 from roambus.experiments.shipped import TEMPLATES
@@ -281,6 +282,25 @@ def test_metrics_of_a_sweep_are_read_before_its_runs(folder: Path, refused: Refu
     (folder / "none.py").write_text("def delay(run): return 0\n")
     (folder / "bad.toml").write_text(f'measure = ["none.py"]\n{(folder / "mine.toml").read_text()}')
     refused("error: metrics 'none.py': no function there is a metric", "sweep", "bad.toml")
+
+
+@pytest.mark.parametrize(
+    ("message", "end"),
+    [
+        ("\n".join(f"{n:03} {'x' * 300}" for n in range(20)), f"012 {'x' * 300}\nand 7 lines more\n"),
+        ("x" * 5000, "xxx...\n"),
+    ],
+)
+def test_a_long_message_ends_with_a_whole_line(
+    roambus: Roambus, monkeypatch: pytest.MonkeyPatch, message: str, end: str
+) -> None:
+    """And the number of those that are left out; one line is cut."""
+
+    def fail(_: object) -> int:
+        raise UserError(message)
+
+    monkeypatch.setattr("roambus.command_line._run", fail)
+    assert roambus("list").err.endswith(end)
 
 
 def test_a_run_without_traffic_says_so(folder: Path, roambus: Roambus) -> None:

@@ -202,7 +202,7 @@ def test_an_adapter_from_another_schema_is_broken(ns3: Path) -> None:
     ("backend", "problem"),
     [
         ("castalia", "OMNETPP_ROOT does not say where OMNeT++ 5.7.1 or 6.1 is"),
-        ("ns3", "NS3_ROOT=/nowhere holds no ns-3: pip install ns3"),
+        ("ns3", "NS3_ROOT=/nowhere holds no ns-3: pip install --no-deps ns3"),
     ],
 )
 def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path, backend: str, problem: str) -> None:

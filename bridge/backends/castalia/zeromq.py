@@ -13,7 +13,6 @@ import os
 import resource
 import secrets
 import socket
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -38,8 +37,6 @@ SOCKET = "bridge"
 Transport = Literal["zeromq", "local"]
 SCHEMES: dict[Transport, str] = {"zeromq": "ipc://", "local": "unix://"}
 """The beginning of a private socket's address."""
-LONGEST_TEMPORARY = 70
-"""A Unix socket's path holds 107 bytes, up to 30 for our names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +69,8 @@ class Endpoint:
     @classmethod
     def private(cls, transport: Transport = "zeromq") -> Endpoint:
         """Return a socket in a new folder that only the user can enter."""
-        temporary = tempfile.gettempdir()
-        if len(os.fsencode(temporary)) > LONGEST_TEMPORARY:
-            # A temporary folder of the user's own can have a path that is too long to bind a socket below it.
-            temporary = "/tmp"  # noqa: S108  # mkdtemp follows
         resources = ExitStack()
-        folder = resources.enter_context(private_folder(BRIDGE, Path(temporary)))
+        folder = resources.enter_context(private_folder(BRIDGE))
         return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
 
     @property

@@ -81,7 +81,7 @@ def test_what_aborts_ns3_is_refused(scenario: Scenario) -> None:
 def test_without_ns3_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the environment, or as a package."""
     monkeypatch.setenv(NS3_ROOT, str(tmp_path))
-    with pytest.raises(UserError, match=f"NS3_ROOT={tmp_path} holds no ns-3: pip install ns3"):
+    with pytest.raises(UserError, match=f"NS3_ROOT={tmp_path} holds no ns-3: pip install --no-deps ns3"):
         find_ns3()
     assert "ns3" in backend_names()
     with pytest.raises(UserError, match="there is no back-end ns4: there are radio, castalia, ideal, ns3"):

@@ -23,9 +23,9 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
     ("question", "parameter", "name", "steps"),
     [
         ("mft_crossing", "correct_old", "no phantoms", 7),
-        ("mft_parting", "home_decides", "probes arrive", 8),
+        pytest.param("mft_parting", "home_decides", "probes arrive", 8, marks=pytest.mark.slow),
         ("mft_turning", "forget_ways", "nothing lost", 8),
-        ("mft_star", "tell_turns", "probes arrive", 11),
+        pytest.param("mft_star", "tell_turns", "probes arrive", 11, marks=pytest.mark.slow),
     ],
 )
 def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str, name: str, steps: int) -> None:
@@ -90,7 +90,7 @@ def test_labels_that_are_not_checked_send_a_node_to_and_fro() -> None:
 
 def test_a_transcript_is_repeated_line_by_line() -> None:
     """What `roambus trace` makes of its commands is what stands below them."""
-    (wrong,) = _wrong("mft_turning", {"forget_ways": "false"})
+    (wrong,) = _wrong("first_approach_returning", {"filters_again": "false"})
     assert "by hand" in wrong.transcript.splitlines()
     assert follow(parse_document(Path("found.txt"), wrong.transcript)) == wrong.transcript
 

@@ -188,7 +188,6 @@ def test_chance_is_not_unlucky_for_ever(tmp_path: Path) -> None:
         ("no phantoms", "no broker has a table of filters by subscriber"),
         ("nothing stuck", "no broker stores anything that can be read"),
         ("no loops", "no agent had a way to anybody that can be read"),
-        ("tables lead to subscribers", "no agent had a way to anybody that can be read"),
         ("one leader a partition", "no agent has an election that can be read"),
     ],
 )
@@ -204,14 +203,6 @@ def test_an_agent_that_notes_nothing_says_nothing_of_what_is_lost(tmp_path: Path
     """What a node has taken is known by its notes only."""
     found = explored(tmp_path, "Told", "must nothing lost")
     assert found.verdicts == {"nothing lost": "not decided: no node noted ROUTE"}
-
-
-def test_a_table_without_subscribers_cannot_be_read(tmp_path: Path) -> None:
-    """Simple Routing knows filters and interfaces, and not who subscribes; nothing is wrong with that."""
-    text = "agent simple\ntree\n  b1/p1\n    b2/s2\nmay s2 subscribes f1\nmust tables lead to subscribers\n"
-    (tmp_path / "question.txt").write_text(text)
-    found = report(tmp_path / "question.txt")
-    assert found.verdicts["tables lead to subscribers"].startswith("not decided: ")
 
 
 def test_where_nobody_can_publish_what_is_wanted_no_probe_says_anything(tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ def test_what_is_wanted_is_delivered_with_its_hops() -> None:
 
 
 def test_what_is_not_wanted_any_more_is_dropped_and_traced() -> None:
-    """A notification that was under way when the client unsubscribed."""
-    made = subscribed(1)
+    """A notification that was under way when the client unsubscribed; another filter is left."""
+    made = subscribed(1, 2)
     asked(made.unsubscribe, topic(1))
     assert told(made, 0, Pub(3, event(1, 5))) == [Note(DROP, notification_id="99.5", detail="not subscribed")]
 

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.events import Publish
+from roambus.python_protocol.actions import Send
+from roambus.python_protocol.events import Publish, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.opportunistic import Epidemic, SprayAndWait
 from roambus.python_protocol.opportunistic.carrier import Carried, Named
@@ -60,3 +61,13 @@ def test_copies_of_a_notification_that_a_full_buffer_has_dropped_are_told() -> N
     hear(agent, Carried(4, 2, (), NEWS))
     agent.handle(Publish(Notification(NotificationId(0, 0), ())), 0)
     assert "4 copies" in str(hear(agent, Carried(4, 2, (), NEWS), 4))
+
+
+def test_hellos_name_in_turn_what_does_not_fit_one() -> None:
+    """After the last of four the first come again, and no hello is empty."""
+    agent = make(Epidemic, EpidemicParameters(told=2))
+    for number in range(4):
+        hear(agent, Carried(1, 1, (), Notification(NotificationId(7, number), ())))
+    hellos = [one.message for _ in range(3) for one in agent.handle(TimerFired("hello"), 0) if isinstance(one, Send)]
+    told = [[name.id.sequence for name in one.carried] for one in hellos if isinstance(one, Hello)]
+    assert told == [[0, 1], [2, 3], [0, 1]]
