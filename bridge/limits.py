@@ -120,6 +120,3 @@ TRACE_LISTED = replace(
     reason="metrics make a row of each, and the same long list takes almost no place in a file",
 )
 """Follows the row limit: listed nodes and rows cost equal memory."""
-
-LIMITS = (RUNS, NODES, LINKS, IDEAL_LINKS, DURATION, WORKERS, TRACE_ROWS, TRACE_LISTED)
-"""All of them, in the order of the docs."""

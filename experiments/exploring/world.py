@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
@@ -113,7 +114,7 @@ class World:
 
     def part(self, node: NodeId) -> frozenset[NodeId]:
         """The nodes that a node can reach, itself included."""
-        return self.graph.part(node)
+        return _part(self.graph, node)
 
     def using(self, may: int) -> World:
         """The world in which a line was used once more."""
@@ -309,3 +310,14 @@ def witness_by(witness: Witness) -> Wrapper:
         return handle_and_show
 
     return wrap
+
+
+@lru_cache(maxsize=4096)
+def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
+    """Return all nodes reachable over others, itself included; many worlds share few graphs."""
+    found, waiting = {node}, [node]
+    while waiting:
+        new = [one for one in graph.reached(waiting.pop()) if one not in found]
+        found.update(new)
+        waiting += new
+    return frozenset(found)

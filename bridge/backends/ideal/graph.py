@@ -6,7 +6,6 @@ Runs and explorations share it. Durations belong to a run's back-end; an explora
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import combinations, pairwise
 from math import dist
 from typing import NamedTuple, Protocol, TypeVar
@@ -75,21 +74,6 @@ class Graph(NamedTuple):
         if self.down or self.groups:  # seldom, and a run asks for each broadcast after a change
             near = [receiver for receiver in near if self.carries(sender, receiver)]
         return tuple(near)
-
-    def part(self, node: NodeId) -> frozenset[NodeId]:
-        """Return all nodes reachable over others, itself included."""
-        return _part(self, node)
-
-
-@lru_cache(maxsize=4096)
-def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
-    """Cached: explorations have many worlds but few graphs."""
-    found, waiting = {node}, [node]
-    while waiting:
-        new = [one for one in graph.reached(waiting.pop()) if one not in found]
-        found.update(new)
-        waiting += new
-    return frozenset(found)
 
 
 def receivers(reached: tuple[NodeId, ...], destination: NodeId) -> tuple[NodeId, ...] | None:
