@@ -18,7 +18,7 @@ import pytest
 
 import roambus
 
-PACKAGE = Path(roambus.__file__).parent
+PACKAGE = Path(roambus.__file__).resolve().parent
 PARTS = ("python_protocol", "bridge", "spark", "experiments")
 """The parts below the face, each of which knows only those before it."""
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import TraceWriter
@@ -257,10 +257,12 @@ class _Hunt:
         except KeyboardInterrupt as interruption:
             self._is_interrupted = True
             return next(iter(interruption.args), None)
-        except EndedError:
-            if time.monotonic() < self._deadline:
+        except EndedError as ended:
+            if time.monotonic() >= self._deadline:
+                return None
+            if ended.status >= 0:  # the agent has called `os._exit`
                 raise
-            return None
+            raise BackendError(f"a process of the hunt was ended {ended.how}: hunt again") from None
 
     def _is_over(self, found: _Found) -> bool:
         return time.monotonic() >= self._deadline or (bool(found.first) and not self._one.keep_on)
