@@ -38,13 +38,14 @@ lock:
 	$(COMPILE) --group dev --constraint requirements.lock --constraint requirements-build.lock \
 		--output-file requirements-dev.lock
 
+# Three workers on two cores: many tests wait for processes and sockets.
 test: install-dev
 	omnet/dependencies.sh
 	tests/chromium.sh
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/pytest -n 2 --dist worksteal
+	$(VENV)/bin/pytest -n 3 --dist worksteal
 
 # What takes longest: the tutorial, sweeps under kill -9, on a cluster and in a job array, damaged files, the fuzzer, and more.
 test-slow: install-dev
