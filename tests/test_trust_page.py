@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from roambus.bridge.files import MOST_BYTES
 from roambus.bridge import limits as bridge_limits
 from roambus.bridge import recordings
+from roambus.bridge.files import MOST_BYTES
 from roambus.bridge.limits import Limit
 from roambus.bridge.runs import layout
 from roambus.bridge.scenario import definition, nodes
@@ -26,7 +26,8 @@ MIB = 2**20
 
 
 def limits() -> str:
-    rows = [f"| {words(one)} | {amount(one)} | {one.reason} | `{one.variable}`{top(one)} |" for one in vars(bridge_limits).values() if isinstance(one, Limit)]
+    known = [one for one in vars(bridge_limits).values() if isinstance(one, Limit)]
+    rows = [f"| {words(one)} | {amount(one)} | {one.reason} | `{one.variable}`{top(one)} |" for one in known]
     return "\n".join(["| What | Limit | Why | Raised by |", "|---|---|---|---|", *rows])
 
 
