@@ -29,10 +29,10 @@ LINKS = f"nodes 6\ntime_limit {5 * SECOND}\nlink 0 2\nlink 0 4\nlink 2 4\n"
 
 
 @contextmanager
-def serving(results: Path, endpoint: str = "local") -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def serving(results: Path, *options: str, endpoint: str = "local") -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A host that waits, and its run's folder."""
     settings = ("--set", "time_limit=5", "--set", "publish_until=4", "--agent", "beacon", "--deadline", "10")
-    command = (*ROAMBUS, "run", "thesis", "--endpoint", endpoint, *settings, "--out", str(results))
+    command = (*ROAMBUS, "run", "thesis", "--endpoint", endpoint, *settings, "--out", str(results), *options)
     host = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert host.stderr is not None
@@ -62,7 +62,7 @@ def free_port() -> int:
 def test_a_simulator_started_by_hand_makes_a_whole_run(over: str, tmp_path: Path) -> None:
     """Both sides end with 0; the folder for the simulator is private, and is gone afterwards."""
     endpoint = f"tcp://127.0.0.1:{free_port()}" if over == "tcp" else "local"
-    with serving(tmp_path / "out", endpoint) as (host, folder):
+    with serving(tmp_path / "out", endpoint=endpoint) as (host, folder):
         session = folder / ".roambus" / "session"
         assert f"endpoint={over}://" in session.read_text()
         assert stat.S_IMODE(session.stat().st_mode) == 0o600
