@@ -185,14 +185,11 @@ def _interrupts_blocked() -> Iterator[None]:
 def _allowed_children() -> Iterator[None]:
     """Let a daemonic process, such as a pool's, start workers; they end with it."""
     process = multiprocessing.current_process()
-    before = process.daemon
-    if before:
-        process.daemon = False
+    before, process.daemon = process.daemon, False
     try:
         yield
     finally:
-        if before:
-            process.daemon = True
+        process.daemon = before
 
 
 @contextmanager
