@@ -35,9 +35,10 @@ from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
+from roambus.spark.metrics.arrays import NonsenseError
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
 from roambus.spark.metrics.extra import Extra, files_of
-from roambus.spark.metrics.run import NonsenseError, Run
+from roambus.spark.metrics.run import Run
 
 RUN, SENT, EXTRA, PROBLEM = "run", "sent", "extra", "problem"
 _NUMBER, _FAILURE, _PASSES = "number", "failure", "passes"
@@ -65,8 +66,8 @@ _ANSWER_SCHEMA = pa.schema(
 DEADLINE = "ROAMBUS_DEADLINE_S"
 TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
 """Bytes of traces: the most and least in a task, and a core's share of a job (2 s, 0.1 s and half a minute)."""
-WORK_A_RUN = 400_000
-"""A run's fixed work in bytes (some ten milliseconds)."""
+WORK_A_RUN = 100_000
+"""A run's fixed work in bytes (some milliseconds)."""
 
 Row = dict[str, Any]
 Task = list[tuple[int, Path]]
@@ -192,13 +193,11 @@ def _by_value(extra: Extra) -> bytes:
 
 
 def make(sent: bytes) -> Iterator[pa.RecordBatch]:
-    """Yield a batch of _ANSWER_SCHEMA for each run."""
+    """Yield a batch of _ANSWER_SCHEMA with a row for each run."""
     task, deadline, pickled = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
     extra = pickle.loads(pickled)  # noqa: S301  # the same
-    for number, file in task:
-        yield pa.RecordBatch.from_pylist(
-            [{_NUMBER: number, _PASSES: False, **measure(file, deadline, extra)}], _ANSWER_SCHEMA
-        )
+    rows = [{_NUMBER: number, _PASSES: False, **measure(file, deadline, extra)} for number, file in task]
+    yield pa.RecordBatch.from_pylist(rows, _ANSWER_SCHEMA)
 
 
 def _copying() -> AbstractContextManager[None]:
@@ -223,7 +222,7 @@ def measure(file: Path, deadline: float, extra: Extra) -> Row:
 def _measured(run: Run, extra: Extra) -> Row:
     return {
         **{metric.column: _value(metric, run) for metric in METRICS},
-        SENT: {kind: count for kind, count in run.sends.message_type.value_counts().items() if count},
+        SENT: run.arrays.sent(),
         EXTRA: {metric.column: value for metric in extra.metrics if (value := _value(metric, run)) is not None},
     }
 
