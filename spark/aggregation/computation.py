@@ -12,6 +12,7 @@ import inspect
 import math
 import os
 import pickle
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -23,13 +24,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.code import is_installed, project_files
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.errors import RoambusError, UserError, memory_kills
 from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
@@ -141,15 +143,7 @@ class Computer:
 
     def compute(self, traces: Sequence[Trace], cores: int) -> Computed:
         """Raise RoambusError if Spark fails, UserError if a metric does."""
-        extra = _by_value(self._extra)
-        sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
-        work = measurer(self._archive, __name__, sent)
-        try:
-            frame = self._session.range(0, len(sent), 1, len(sent))
-            answers = interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
-        except PySparkException as error:
-            problem = str(error).partition("\n")[0]
-            raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
+        answers = self._answers(tasks_of(traces, cores))
         for failure in answers[_FAILURE].drop_null().to_pylist():
             raise UserError(failure)
         places = [traces[number] for number in answers[_NUMBER].to_pylist()]
@@ -157,6 +151,41 @@ class Computer:
         named = rows.add_column(0, METRICS_SCHEMA.field(RUN), pa.array([trace.run for trace in places], pa.string()))
         passing = [trace for trace, passes in zip(places, answers[_PASSES].to_pylist(), strict=True) if passes]
         return Computed(named.cast(METRICS_SCHEMA), passing)
+
+    def _answers(self, tasks: Sequence[Task]) -> pa.Table:
+        extra, kills = _by_value(self._extra), memory_kills()
+        sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks]
+        work = measurer(self._archive, __name__, sent)
+        try:
+            frame = self._session.range(0, len(sent), 1, len(sent))
+            return interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
+        except (PySparkException, Py4JJavaError) as error:
+            text = str(error)
+            lost = _LOST.search(text)
+            if lost is None:
+                raise RoambusError(f"Spark could not compute metrics: {_reason(text)}") from error
+            (_, file), *others = tasks[int(lost[1])]
+            if not others:
+                memory = ", and the kernel killed a process for lack of memory" if memory_kills() > kills else ""
+                own = ", ".join("{} ({}:{})".format(*_place(one)) for one in self._extra.metrics)
+                also = f"; these metrics are not roambus' own: {own}" if own else ""
+                raise RoambusError(f"{file}: the Python that computed its metrics crashed or was killed{memory}{also}") from error
+        # With a task for each run either the one that ends Python gets named, or all goes well this time.
+        return self._answers([[run] for task in tasks for run in task])
+
+
+_LOST = re.compile(r"Task (\d+) in stage \S+ failed .*(Python worker exited|executor (lost|exited))", re.IGNORECASE)
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n((?:(?:[ \t].*)?\n)*)(\S.*)")
+_FRAME = re.compile(r'File "(.+)", line (\d+)')
+
+
+def _reason(text: str) -> str:
+    """Return the exception in the Python of a task, and its place; else the first line."""
+    if not (tracebacks := _TRACEBACK.findall(text)):
+        return text.strip().partition("\n")[0]
+    frames, what = tracebacks[-1]
+    places = _FRAME.findall(frames)
+    return f"{what} ({':'.join(places[-1])})" if places else what
 
 
 @contextmanager
@@ -296,5 +325,12 @@ def _blamed(what: Metric) -> Iterator[None]:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == _place(what)[1]]
         at = (own or frames)[-1]
+        raise MetricError(what, f"fails: {_said(error)} ({at.filename}:{at.lineno})") from error
+
+
+def _said(error: BaseException) -> str:
+    try:
         text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
-        raise MetricError(what, f"fails: {text} ({at.filename}:{at.lineno})") from error
+    except Exception:  # its own text can fail, too
+        text = type(error).__name__
+    return text.encode(errors="backslashreplace").decode()
