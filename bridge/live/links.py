@@ -26,8 +26,8 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange, Partition
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
-IDEAL, ALL = "ideal", "all"
-"""The kinds of links."""
+ALL = "all"
+"""The kind without links of the template; the other is "ideal"."""
 
 
 class Links(Protocol):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.live.links import ALL, IDEAL, links_of
+from roambus.bridge.live.links import ALL, links_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
@@ -73,7 +73,7 @@ def test_a_given_graph_is_the_one_of_ideal_links(
         delays=(LinkDelay(0, 1, 3 * MILLISECOND),),
     )
     described = scenario([Role.NONE] * NODES, ideal=ideal)
-    live = links_of(IDEAL, described, receiver).arrival(sender, sent)
+    live = links_of("ideal", described, receiver).arrival(sender, sent)
     expected = simulated(described, sender, receiver, sent)
     assert (live if live is not None and live < described.time_limit else None) == expected
 
@@ -91,7 +91,7 @@ def test_moving_nodes_are_linked_as_over_ideal_links() -> None:
     """Within the range, at the same moments: looked at each 0.7 s, between all pairs."""
     described = moving(range_m=45)
     for receiver in range(NODES):
-        links = links_of(IDEAL, described, receiver)
+        links = links_of("ideal", described, receiver)
         for sender in set(range(NODES)) - {receiver}:
             for sent in range(0, 60 * SECOND, 7 * SECOND // 2):
                 assert links.arrival(sender, sent) == simulated(described, sender, receiver, sent)
@@ -100,7 +100,7 @@ def test_moving_nodes_are_linked_as_over_ideal_links() -> None:
 def test_links_lose_the_share_that_the_template_says() -> None:
     """Live as over ideal links: of 4,000 frames each loses a tenth, up to what chance does (four deviations)."""
     described = scenario([Role.NONE] * 2, time_limit=50 * SECOND, ideal=IdealLinks(links=((0, 1),), loss=0.1))
-    links, backend = links_of(IDEAL, described, 1), make_ideal(described)
+    links, backend = links_of("ideal", described, 1), make_ideal(described)
     backend.open()
     sent = [Transmission(0, number * 10 * MILLISECOND, 1, Number(1), 2) for number in range(4000)]
     simulated_number = 0
