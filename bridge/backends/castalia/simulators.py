@@ -20,7 +20,7 @@ from typing import Protocol
 
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
-from roambus.bridge.errors import BackendError, UserError, describe_end, memory_kills
+from roambus.bridge.errors import BackendError, UserError, describe_end
 from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
@@ -182,7 +182,6 @@ class Child:
         """Start it, with `deadline_s` for an orderly end; raise BackendError."""
         self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
-        self._kills_before = memory_kills()
         with self._log.open("wb") as log:
             try:
                 # A session of its own: Ctrl-C reaches the host alone, which then ends it in order.
@@ -200,7 +199,7 @@ class Child:
         if status is None:
             return None
         advice = _NOT_LINKED if status == _LINKER_STATUS else ""
-        return f"the simulator {describe_end(status, self._kills_before)}{advice}"
+        return f"the simulator {describe_end(status)}{advice}"
 
     def end(self, *, in_order: bool) -> None:
         """Wait a moment for its end, then send SIGKILL.
