@@ -31,7 +31,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.code import is_installed, project_files
-from roambus.bridge.errors import RoambusError, UserError, memory_kills
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
@@ -153,7 +153,7 @@ class Computer:
         return Computed(named.cast(METRICS_SCHEMA), passing)
 
     def _answers(self, tasks: Sequence[Task]) -> pa.Table:
-        extra, kills = _by_value(self._extra), memory_kills()
+        extra = _by_value(self._extra)
         sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks]
         work = measurer(self._archive, __name__, sent)
         try:
@@ -166,10 +166,10 @@ class Computer:
                 raise RoambusError(f"Spark could not compute metrics: {_reason(text)}") from error
             (_, file), *others = tasks[int(lost[1])]
             if not others:
-                memory = ", and the kernel killed a process for lack of memory" if memory_kills() > kills else ""
                 own = ", ".join("{} ({}:{})".format(*_place(one)) for one in self._extra.metrics)
                 also = f"; these metrics are not roambus' own: {own}" if own else ""
-                raise RoambusError(f"{file}: the Python that computed its metrics crashed or was killed{memory}{also}") from error
+                ended = "crashed, or was killed, as the kernel does for lack of memory"
+                raise RoambusError(f"{file}: the Python that computed its metrics {ended}{also}") from error
         # With a task for each run either the one that ends Python gets named, or all goes well this time.
         return self._answers([[run] for task in tasks for run in task])
 

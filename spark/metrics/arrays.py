@@ -1,7 +1,6 @@
-"""A run's tables as NumPy arrays, with which the metrics of every run compute.
+"""A run's tables as NumPy arrays, with which the metrics of every run compute: for a small run much faster than pandas.
 
-A small run's rows are counted sooner than put into pandas' tables (`roambus.spark.metrics.run`). Rows are in order of
-time; a missing number is NaN.
+A missing number is NaN.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ ROLES = ("publisher", "subscriber", "broker")
 
 
 class Arrays:
-    """The tables of a trace by column, to be read only; raises DamagedTraceError, and so do tables of invalid rows."""
+    """The tables of a trace, for reading; they raise DamagedTraceError."""
 
     def __init__(self, file: Path) -> None:
         footer = read_footer(file)
         self.file, self.row_count = file, footer.rows
-        self.warm_up_s = warm_up_of(file, footer.metadata)
+        self.warm_up_s = _warm_up_of(file, footer.metadata)
         self.air = _air_of(file, footer.metadata)
         """Bytes of headers of each packet on the air, and bit/s."""
         self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
@@ -47,21 +46,21 @@ class Arrays:
 
     @cached_property
     def packets(self) -> SimpleNamespace:
-        """Each packet: `time_s`, `node`, `message_type` (a place in `types`), `bytes` (no headers)."""
+        """The columns of `run.sends`; `message_type` is a place in `types`."""
         return SimpleNamespace(**self.rows.packets.since(self.warm_up_s))
 
     @cached_property
     def rows(self) -> Rows:
-        """The rows, which are read on first use."""
+        """The rows, read on first use."""
         return Rows(self.file, self.row_count)
 
     @property
     def types(self) -> list[str]:
-        """The message types of all packets."""
+        """The message types."""
         return self.rows.packets.types
 
     def sent(self) -> dict[str, int]:
-        """Return the number of packets of each message type."""
+        """Return the packets of each type."""
         counts = np.bincount(self.packets.message_type, minlength=len(self.types)).tolist()
         return {kind: count for kind, count in zip(self.types, counts, strict=True) if count}
 
@@ -69,7 +68,7 @@ class Arrays:
 
     @cached_property
     def pairs(self) -> SimpleNamespace:
-        """Each pair of `run.pairs`, whose `notification` is a code of `notifications`."""
+        """The columns of `run.pairs`; `notification` is a code of `notifications`."""
         return self._pairs[0]
 
     @property
@@ -78,7 +77,7 @@ class Arrays:
         return self._pairs[1]
 
     def notifications(self, codes: Integers) -> npt.NDArray[np.object_]:
-        """The identifiers with these codes."""
+        """The identifiers."""
         return self.rows.every_text(schema.NOTIFICATION_ID)[codes]
 
     @cached_property
@@ -138,7 +137,7 @@ class Arrays:
         )
 
     def _lists(self, column: str, where: Integers) -> tuple[Integers, Integers, list[str]]:
-        """Return each listed word: the place of its row in `where`, and its own in the list of all words."""
+        """Return each word's place in `where` and in the returned list."""
         texts, place = self.rows.texts(column, where)
         lists = [[] if text is None else text.split(schema.LIST_SEPARATOR) for text in texts]
         lengths, numbers = np.array([len(words) for words in lists], "int64"), dict[str, int]()
@@ -169,7 +168,7 @@ class Arrays:
 
     @cached_property
     def nodes(self) -> SimpleNamespace:
-        """Each node of `run.nodes`, and `node` itself."""
+        """The columns of `run.nodes`, and `node`."""
         rows = self.rows
         (of_role, roles), (of_energy, energies), (of_death, deaths) = (
             (where := rows.of(event), rows.numbers(schema.NODE)[where])
@@ -212,7 +211,7 @@ class Arrays:
 
     @cached_property
     def parents(self) -> SimpleNamespace:
-        """Each further parent of a node: `time_s`, `node`, `peer`."""
+        """The columns of `run.migrations`."""
         rows = self.rows
         where = rows.of(schema.MIGRATE)
         peer = rows.table[schema.PEER].take(where).to_numpy()
@@ -227,7 +226,7 @@ class Arrays:
 
     @cached_property
     def migration_sizes(self) -> Integers:
-        """The bytes of each message that migrations cause, from the first migration on."""
+        """The bytes of each message that migrations cause."""
         wanted = np.array([text in self.migration_messages for text in self.types], bool)
         if not len(self.parents.time_s) or not wanted.any():
             return np.empty(0, "int64")
@@ -237,16 +236,16 @@ class Arrays:
 
     @cached_property
     def heard(self) -> SimpleNamespace:
-        """Each reception of a notification, at level full: `node`, `notification` (a place in `ids`), `ids`."""
+        """Receptions, at level full: `node`, `notification` (a number)."""
         rows = self.rows
         where = rows.of(schema.RECEIVE)
-        row, notification, ids = self._lists(schema.NOTIFICATION_ID, where)
+        row, notification, _ = self._lists(schema.NOTIFICATION_ID, where)
         is_late = rows.numbers(schema.TIME_S)[where][row] >= self.warm_up_s
         node = rows.numbers(schema.NODE)[where][row]
-        return SimpleNamespace(node=node[is_late], notification=notification[is_late], ids=np.array(ids, object))
+        return SimpleNamespace(node=node[is_late], notification=notification[is_late])
 
     def count_heard(self) -> int:
-        """Return the number of different pairs of a node and a notification that it heard."""
+        """Return the number of different pairs in `heard`."""
         return len(np.unique(self.heard.node.astype("int64") << 32 | self.heard.notification))
 
 
@@ -264,7 +263,7 @@ def difference_s(later: Any, earlier: Any) -> Any:
     return ((later * 1e9).round() - (earlier * 1e9).round()) / 1e9
 
 
-def warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
+def _warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
     """The warm-up in seconds; raises DamagedTraceError."""
     with suppress(ValueError):
         warm_up_s = float(metadata.get(WARM_UP, "0"))
@@ -297,7 +296,7 @@ class _Keyed(NamedTuple):
 
 
 def _places(ordered: Integers, ranks: Integers, wanted: Integers) -> Integers:
-    """Return the rank of each wanted key, or -1."""
+    """Return each key's rank, or -1."""
     if not len(ordered):
         return np.full(len(wanted), -1)
     at = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
@@ -311,7 +310,7 @@ def _firsts(at: Integers, values: Floats, size: int) -> Floats:
 
 
 def _node_of(word: str) -> int:
-    """Return the node of a word of a list: -1 of an empty one, too great a number of any other."""
+    """Return the node; -1 for an empty word, too great a number for any other."""
     if not word:
         return -1
     return int(word) if word.isascii() and word.isdigit() and len(word) <= 5 else GREATEST_NODE + 1

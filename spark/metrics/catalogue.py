@@ -357,7 +357,7 @@ def share(conditions: Any) -> float:
 
 
 def present(values: Any) -> Any:
-    """Return the values of a column or array that are not missing."""
+    """Return the present values as an array."""
     numbers = values.to_numpy(float) if hasattr(values, "to_numpy") else values
     return numbers[numbers >= -math.inf]
 

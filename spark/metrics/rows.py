@@ -30,7 +30,7 @@ _OF_TABLES = (
 
 
 class Rows:
-    """The rows of a trace, in the order of time: numbers, and texts as places in a list."""
+    """Rows by time; texts are places in a list."""
 
     def __init__(self, file: Path, count: int) -> None:
         self._file, self._count, self._known = file, count, dict[str, Any]()
@@ -55,32 +55,32 @@ class Rows:
         return bool(events) and schema.SEND not in events and (is_needed or self._count <= WHOLE)
 
     def of(self, *events: str) -> Integers:
-        """Return the places of the rows of these events."""
+        """Return the places of these events."""
         return np.flatnonzero(is_of(self.table, events))
 
     def numbers(self, name: str) -> Any:
-        """Return a column; a missing value is NaN."""
+        """Return a column of numbers."""
         if name not in self._known:
             self._known[name] = self.table[name].to_numpy()
         return self._known[name]
 
     def codes(self, name: str) -> npt.NDArray[np.int32]:
-        """Return each text's place in the list; a missing one is behind its end."""
+        """Return each text's place in the list; its end if missing."""
         if name not in self._known:
             self._known[name] = _codes(self.table[name])
         codes: npt.NDArray[np.int32] = self._known[name]
         return codes
 
     def count(self, name: str) -> int:
-        """Return the length of the list."""
+        """Return the list's length."""
         return len(_flat(self.table[name]).dictionary)
 
     def every_text(self, name: str) -> npt.NDArray[np.object_]:
-        """Return the list, and None behind it."""
+        """Return the list, and None."""
         return _texts(self.table[name])
 
     def texts(self, name: str, where: Integers) -> tuple[list[str | None], Integers]:
-        """Return the different texts of these rows, and the place of each row's among them."""
+        """Return the rows' different texts, and each row's place among them."""
         used, place = np.unique(self.codes(name)[where], return_inverse=True)
         words = _flat(self.table[name]).dictionary
         return words.take(pa.array(used, mask=used == len(words))).to_pylist(), place
@@ -97,7 +97,7 @@ class Packets:
         }  # fmt: skip
 
     def add(self, batch: pa.RecordBatch, where: Integers) -> None:
-        """Take the packets at these places."""
+        """Add the rows at these places."""
         kinds = batch[schema.MESSAGE_TYPE]
         numbers = [self._numbers.setdefault(text or "", len(self._numbers)) for text in _texts(kinds)]
         values = {
@@ -109,7 +109,7 @@ class Packets:
             column[start : self._count] = values[name][where]
 
     def close(self) -> None:
-        """Put them in the order of time."""
+        """Sort by time."""
         columns = {name: column[: self._count] for name, column in self._columns.items()}
         if np.any(np.diff(columns[schema.TIME_S]) < 0):
             order = np.argsort(columns[schema.TIME_S], kind="stable")
@@ -118,7 +118,7 @@ class Packets:
 
     @property
     def types(self) -> list[str]:
-        """Their message types, in the order of the numbers."""
+        """The message types by number."""
         return list(self._numbers)
 
     @property
@@ -139,7 +139,7 @@ def _table(batches: list[pa.RecordBatch]) -> pa.Table:
 
 
 def is_of(rows: pa.Table | pa.RecordBatch, events: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return whether each row is of these events."""
+    """Return a mask of these events."""
     column = rows[schema.EVENT]
     wanted = np.array([text in events for text in _texts(column)], bool)
     return wanted[_codes(column)]
@@ -165,5 +165,5 @@ def _texts(coded: Any) -> npt.NDArray[np.object_]:
 
 
 def plain(column: pa.ChunkedArray) -> Any:
-    """Return a column's values, or texts."""
+    """Return a column's values."""
     return _texts(column)[_codes(column)] if pa.types.is_dictionary(column.type) else column.to_numpy()

@@ -1,7 +1,7 @@
 """A run as metrics see it: pandas tables of its trace, without Spark.
 
-A table is made on first use, of the arrays in `roambus.spark.metrics.arrays`; each caller gets a copy. Rows are in
-order of time (s); a missing value is NaN, or None for a text. The warm-up is left out but for absences, energy, and a
+A table is made of `roambus.spark.metrics.arrays` on first use; each caller gets a copy. Rows are in order of time (s).
+A missing value is NaN, or None for a text. The warm-up is left out but for absences, energy, and a
 node's last parent, which counts as its first.
 """
 
@@ -16,14 +16,10 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from roambus.bridge.trace import schema
-from roambus.spark.metrics.arrays import Arrays, billionths, difference_s
-from roambus.spark.metrics.rows import Floats, Integers, plain
-
-__all__ = ["Floats", "Integers", "Run", "billionths", "difference_s", "once", "pairs_during"]
+from roambus.spark.metrics.arrays import Arrays
+from roambus.spark.metrics.rows import plain
 
 Result = TypeVar("Result")
-
-SUBSCRIBER, PUBLISHED_S, LEFT_S, BACK_S = "subscriber", "published_s", "left_s", "back_s"
 
 
 def once(function: Callable[[Run], Result]) -> Callable[[Run], Result]:
@@ -44,7 +40,7 @@ class Run:
 
     def __init__(self, file: Path, deadline_s: float = 1.0) -> None:
         self.arrays = Arrays(file)
-        """The tables without pandas, which small runs are sooner through with."""
+        """The tables without pandas."""
         self.file, self.row_count, self.deadline_s = file, self.arrays.row_count, deadline_s
         self.warm_up_s, self.air = self.arrays.warm_up_s, self.arrays.air
         self.migration_messages = self.arrays.migration_messages
@@ -108,11 +104,6 @@ class Run:
         return pd.DataFrame({schema.NOTIFICATION_ID: ids, **columns})
 
     @property
-    def unexpected(self) -> int:
-        """The number of pairs delivered to unintended receivers."""
-        return self.arrays.unexpected
-
-    @property
     @once
     def nodes(self) -> pd.DataFrame:
         """A row for each node: `role`, `messages`, `air_bytes` (with headers), `energy_mj`, `died_s`."""
@@ -123,25 +114,3 @@ class Run:
     def migrations(self) -> pd.DataFrame:
         """A row for each further parent of a node: `time_s`, `node`, `peer` (the new parent)."""
         return pd.DataFrame(vars(self.arrays.parents))
-
-    @property
-    @once
-    def heard(self) -> pd.DataFrame:
-        """A row for each reception of a notification, at level full: `node`, `notification_id`."""
-        heard = self.arrays.heard
-        return pd.DataFrame({schema.NODE: heard.node, schema.NOTIFICATION_ID: heard.ids[heard.notification]})
-
-    @property
-    @once
-    def absences(self) -> pd.DataFrame:
-        """A row for each announced absence that ends: `node`, `left_s`, `back_s`."""
-        moves = self.rows(schema.DETACH, schema.ATTACH)
-        back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
-        timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, LEFT_S], axis=1).assign(**{BACK_S: back})
-        return timed[moves[schema.EVENT] == schema.DETACH].dropna().reset_index(drop=True)
-
-
-def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs published in [detachment, return), with the absence."""
-    both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
-    return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.experiments.comparing.observations import load
+from roambus.experiments.comparing.loading import load
 from roambus.experiments.comparing.selection import check_metric
 from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation import aggregate as aggregation
@@ -174,7 +174,7 @@ def test_a_metric_that_kills_its_python_is_named(results: Path, own: Path) -> No
     """With the one run of the task for which it does."""
     own.write_text(OWN.replace("helper.last(run.deliveries)", "'seed=0' in str(run.file) or __import__('os')._exit(3)"))
     with pytest.raises(
-        RoambusError, match=r"seed=1/trace.parquet: the Python .* was killed; .*: last_s \(.*mine.py:6\)$"
+        RoambusError, match=r"seed=1/trace.parquet: the Python .* was killed, .*: last_s \(.*mine.py:6\)$"
     ):
         aggregate(results, extra=own_metrics(str(own)))
 
