@@ -41,7 +41,7 @@ class Operator(Enum):
     PREFIX = "prefix"
     EXISTS = "exists"
     WITHIN = "within"
-    """Of a place, the attributes x and y; the operand is an area: "50 of (40, 20)", or "50 of me" of a subscriber."""
+    """Of a place, the attributes x and y; the operand is an area: "50 of (40, 20)", "50 of me"."""
 
 
 _OPERATORS = list(Operator)
@@ -222,7 +222,7 @@ class Filter:
         return any(_is_around_me(one) for one in self.constraints)
 
     def around(self, place: tuple[float, float]) -> Filter:
-        """Return the filter with areas around a place (m, to 0.1 m) in place of those around the subscriber."""
+        """Return the filter of a subscriber at a place (m, to 0.1 m)."""
         here = "({:g}, {:g})".format(*(round(one, 1) for one in place))
         return Filter(
             tuple(

@@ -40,7 +40,7 @@ class Receivers:
         ]
 
     def learn(self, moves: Iterable[Move]) -> None:
-        """Take the ways that the simulator tells in place of the scenario's."""
+        """Replace the scenario's ways by those told."""
         for time, node, x, y in moves:
             self._receivers[node].learn(WayPoint(time / SECOND, x, y))
 
@@ -66,7 +66,9 @@ class Receiver:
         self._last: tuple[SimTime, tuple[Pair | None, Pair | None]] = (-1, (None, None))
 
     def learn(self, point: WayPoint) -> None:
-        """Take the next point of the way that the simulator tells."""
+        """Add a point, in place of later ones."""
+        while self._told and self._told[-1].time_s > point.time_s:
+            self._told.pop()
         self._told.append(point)
         self._path = self._told
 
@@ -102,7 +104,7 @@ def motion(path: Path, at_s: float) -> tuple[Pair, Pair]:
 
 
 def located(scenario: Scenario) -> list[Path]:
-    """Return all nodes' paths; raise UserError without places of their own, as in most given graphs."""
+    """Return all nodes' paths; raise UserError if nodes have no places, as in most given graphs."""
     paths, nodes = paths_of(scenario), scenario.nodes
     placeless = [node for node, one in enumerate(nodes) if one.position is None and not any(scenario.field_m)]
     if placeless or (len(paths) > 1 and len(set(map(tuple, paths))) == 1):
@@ -114,26 +116,26 @@ def located(scenario: Scenario) -> list[Path]:
     return paths
 
 
+# For receivers without an interval between fixes.
 AREA_INTERVAL = SECOND
-"""How often an area follows its subscriber whose receiver has no interval between fixes."""
 
 
 class Areas:
-    """Areas around subscribers: told by their last fixes, judged by their true places."""
+    """Areas around subscribers: subscribed to by their fixes, judged by their true places."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._nodes, self._paths, self._seed = scenario.nodes, located(scenario), scenario.seed
         self._told: dict[tuple[NodeId, Filter], Filter] = {}
 
     def judged(self, wanted: Mapping[NodeId, Iterable[Filter]], at: SimTime) -> dict[NodeId, list[Filter]]:
-        """Return the filters with areas around the nodes' places at `at`."""
+        """Return the filters at a time."""
         return {
             node: [one.around(motion(self._paths[node], at / SECOND)[0]) for one in filters]
             for node, filters in wanted.items()
         }
 
     def told(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
-        """Yield the agent's part of a subscription, unsubscription or fix: the new area, then the end of the old."""
+        """Yield the agent's events of a command."""
         if not isinstance(command, Subscribe | Unsubscribe | Follow) or not command.filter.is_moving:
             yield cast("Event", command)
             return
@@ -157,7 +159,7 @@ class Areas:
 
 
 def follow(scenario: Scenario, entry: Command) -> Iterator[Command]:
-    """Yield a command, and after a subscription those by which its area follows the subscriber."""
+    """Yield a command, and those by which a subscription's area follows."""
     yield entry
     at, node, command = entry
     if isinstance(command, Subscribe) and command.filter.is_moving:

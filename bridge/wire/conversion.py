@@ -130,7 +130,7 @@ class StepReader:
     def __init__(
         self, hello: Hello, messages: MessageSet, sent: Mapping[bytes, Message] = NOTHING_SENT, *, moves: bool = False
     ) -> None:
-        """`messages` of the run's agents decode payloads not among those `sent`; `moves` are insisted on."""
+        """`messages` of the run's agents decode payloads not among those `sent`; `moves` are required."""
         self._nodes = len(hello.nodes)
         self._time_limit = hello.time_limit
         self._delay = hello.processing_delay
@@ -142,8 +142,7 @@ class StepReader:
         self._deliveries = 0
         self._dead: set[NodeId] = set()
         self._insists = moves
-        self._told: dict[NodeId, SimTime] = {}
-        """The times of the nodes' last moves."""
+        self._told: dict[NodeId, SimTime] = {}  # the last moves
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """Return a Step for each eventful instant, in order; raise ProtocolError before any.
@@ -204,7 +203,6 @@ class StepReader:
         return new
 
     def _read_way(self, moves: Iterable[pb.Move]) -> list[Move]:
-        """Read what was asked for; raise ProtocolError if nodes have no places."""
         read = [self._read_move(move) for move in moves]
         for move in read:
             if move.time < self._told.setdefault(move.node, move.time):

@@ -95,7 +95,7 @@ class CastaliaBackend:
         lookahead: bool = True,
         moves: bool = False,
     ) -> None:
-        """`messages` of the scenario's agent decode arrivals; with `moves` the simulator tells the nodes' ways."""
+        """`messages` of the scenario's agent decode arrivals."""
         self._scenario = scenario
         self._messages = messages
         self._simulator = simulator
@@ -217,7 +217,7 @@ def _check_scenario(scenario: Scenario) -> None:
 
 
 def _check_positions(scenario: Scenario) -> None:
-    """Raise UserError for movement that Castalia draws, if who is to deliver depends on it."""
+    """Raise UserError if expected deliveries depend on movement that Castalia draws."""
     workload = scenario.workload
     placed = any(one.placed for one in workload.publications)
     if (placed or any(one.filter.is_moving for one in workload.subscriptions)) and not all(
@@ -256,7 +256,6 @@ class BridgedFactory:
     lookahead: bool = True
     transport: Transport = "zeromq"
     asks_for_moves: ClassVar[bool] = True
-    """Whether only the simulator knows where nodes are."""
 
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways

@@ -86,8 +86,15 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, real
     show_default=True,
     help="The folder that keeps the events of this node until they are collected.",
 )
+@click.option(
+    "--position",
+    metavar="SOURCE",
+    help="A file, or udp:PORT, at which this node's position receiver writes lines of x and y in metres.",
+)
 @REALTIME
-def node(file: Path, number: int | None, addresses: str | None, keep: Path, realtime: bool) -> None:
+def node(
+    file: Path, number: int | None, addresses: str | None, keep: Path, position: str | None, realtime: bool
+) -> None:
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
     FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
@@ -104,7 +111,7 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path, real
         write_machines(file, addresses.split(","))
         answer(file, machines=file)
     elif number is not None:
-        serve_node(read_machines(file), number, keep, realtime, remark)
+        serve_node(read_machines(file), number, keep, realtime, remark, position)
 
 
 def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Callable[[], None]], Drive]) -> None:
