@@ -19,14 +19,13 @@ from typing import ClassVar
 from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import (
-    Channel,
     ServedSimulator,
     Simulator,
     StartedSimulator,
     Ways,
     ways_of,
 )
-from roambus.bridge.backends.castalia.zeromq import Endpoint, Transport
+from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
@@ -101,7 +100,7 @@ class CastaliaBackend:
         self._simulator = simulator
         self._host = wire.HostSide(scenario.time_limit, batching=batching, lookahead=lookahead, moves=moves)
         self._moves = moves
-        self._connection: Channel | None = None
+        self._connection: Connection | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
         """Pending instants of the last wire Step."""
@@ -167,7 +166,7 @@ class CastaliaBackend:
             raise self._placed(error, "after the end of the run") from error
         return self._totals or Totals()
 
-    def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
+    def _read_hello(self, frame: bytes, connection: Connection) -> Hello:
         """Read Hello; a refused simulator logs the reason."""
         try:
             said = wire.parse(frame, "hello").hello
@@ -254,14 +253,13 @@ class BridgedFactory:
     deadline_s: float | None = None
     batching: bool = True
     lookahead: bool = True
-    transport: Transport = "zeromq"
     asks_for_moves: ClassVar[bool] = True
 
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
     ) -> CastaliaBackend:
         """Return a back-end that starts the program on `open`."""
-        simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways, self.transport)
+        simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways)
         return self.over(scenario, agent, simulator)
 
     def over(self, scenario: Scenario, agent: type[Agent], simulator: Simulator) -> CastaliaBackend:
@@ -320,5 +318,5 @@ class ServeFactory(BridgedFactory):
         """Return a run's back-end, which listens on `open`."""
         _check_positions(scenario)
         deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
-        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways, self.transport)
+        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways)
         return self.over(scenario, agent, simulator)
