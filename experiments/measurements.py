@@ -113,6 +113,14 @@ class Measurements:
         return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
 
 
+def renamed(measured: Measurements, labels: Mapping[str, str]) -> Measurements:
+    """Only the agents that `labels` has as values, under the labels that are its keys."""
+    new = {old: label for label, old in labels.items()}
+    chosen = (table[table[AGENT].isin(new)] for table in (measured.runs, measured.points))
+    runs, points = (table.assign(**{AGENT: table[AGENT].map(new)}) for table in chosen)
+    return replace(measured, runs=runs, points=points, sweep={**measured.sweep, "agents": list(labels)})
+
+
 def rows_at(table: pd.DataFrame, place: Mapping[str, str]) -> pd.DataFrame:
     """The rows at a place; none if a column is missing."""
     for column, value in place.items():

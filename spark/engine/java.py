@@ -32,7 +32,7 @@ from pyspark import SparkContext
 from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError, describe_end, memory_kills
+from roambus.bridge.errors import RoambusError, UserError, describe_end
 from roambus.bridge.files import user_cache
 from roambus.bridge.process import SPARK, private_folder
 
@@ -207,7 +207,6 @@ class Jvm:
         complete = {**settings, "spark.driver.extraJavaOptions": options}
         words = [word for name, value in complete.items() for word in ("--conf", f"{name}={value}")]
         home, file = write_java_home(java, self.folder / "java"), self.folder / _GATEWAY
-        self._kills_before = memory_kills()
         self._said = None if is_loud else self.folder / "stderr"
         with nullcontext(sys.stderr) if self._said is None else self._said.open("wb") as said:
             # A session of its own: Ctrl-C reaches Python alone. As soon as Python is gone, its input ends.
@@ -234,7 +233,7 @@ class Jvm:
             status = self._process.wait(within_s)
         except subprocess.TimeoutExpired:
             return None
-        return f"its Java {describe_end(status, self._kills_before)}{self._last_lines()}"
+        return f"its Java {describe_end(status)}{self._last_lines()}"
 
     def finish(self) -> None:
         """Close its input, await its end, and remove its folder."""
