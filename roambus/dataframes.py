@@ -19,7 +19,7 @@ import pandas as pd
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, unlinked
-from roambus.experiments.comparing.observations import Loaded, load
+from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, main_metrics, narrow
 from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table
 from roambus.experiments.figures.style import USUAL
