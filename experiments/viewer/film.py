@@ -25,8 +25,10 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
 from roambus.experiments.viewer.scene import (
+    BELIEF_ORIGIN_M,
     DRAWN_SIDE_M,
     Place,
+    believed_places,
     drawn_links,
     drawn_overlay,
     drawn_places,
@@ -105,13 +107,17 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         "links": {
             "kind": links.kind,
             "reach": links.reach_m,
+            "given": links.given,
+            "cells": links.cells,
             "partitions": [[at / SECOND, groups] for at, groups in links.partitions],
         },
         "recorded": testimony is not None,
+        "beliefOrigin": BELIEF_ORIGIN_M,
     }
     columns = {
         **happenings.columns,
-        **_place_columns(places, nodes),
+        **_place_columns("place", places, nodes),
+        **_place_columns("belief", list(believed_places(scenario, moves)), nodes),
         **_columns(("linkTime", "linkA", "linkB", "linkUp"), [(one.at, one.a, one.b, one.up) for one in links.changes]),
         **_columns(
             ("edgeTime", "edgeNode", "edgeOther", "edgeShortcut", "edgeUp"),
@@ -144,14 +150,14 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
     return [told.get(node, "") for node in range(nodes)]
 
 
-def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
+def _place_columns(kind: str, places: Sequence[Place], nodes: int) -> dict[str, Column]:
     """Return place columns (ns, node, mm, mm); raise UserError for impossible ones."""
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
         raise UserError(f"the trace moves a node that is not in the run, 0 to {nodes - 1}; make the run again")
     return _columns(
-        ("placeTime", "placeNode", "placeX", "placeY"),
+        [f"{kind}{name}" for name in ("Time", "Node", "X", "Y")],
         [(at * SECOND, node, x * _MILLIMETRES, y * _MILLIMETRES) for at, node, x, y in places],
     )
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import cos, pi, sin
+from math import ceil, cos, pi, sin
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -21,10 +21,12 @@ import pyarrow.compute as pc
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.positions import Receiver
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.vocabulary import CRASH, MOVE, RECEIVE, SEND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import CRASH, MOVE, RECEIVE, SECOND, SEND, NodeId, SimTime
 
 OVERLAY = "overlay"
 """The trace rows that list a node's overlay neighbours."""
@@ -122,6 +124,10 @@ class DrawnLinks:
     reach_m: tuple[float, ...] = ()
     changes: tuple[LinkChange, ...] = ()
     partitions: tuple[tuple[SimTime, tuple[int, ...]], ...] = ()
+    given: tuple[tuple[int, int, float], ...] = ()
+    """Two nodes or cells, and the distance (m) of the mean path loss that is given between them."""
+    cells: tuple[int, int] | None = None
+    """The columns and rows of cells, if losses are given between these."""
 
 
 def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
@@ -135,7 +141,44 @@ def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
         changes = (*start, *sorted(graph.changes, key=lambda change: change.at))
         return DrawnLinks("graph", changes=changes, partitions=partitions)
     reaches = tuple(reach_m(scenario, node) for node in scenario.nodes)
-    return DrawnLinks("distance", reaches, partitions=partitions)
+    given, cells = _given_losses(scenario) if over_radio else ((), None)
+    return DrawnLinks("distance", reaches, partitions=partitions, given=given, cells=cells)
+
+
+def _given_losses(scenario: Scenario) -> tuple[tuple[tuple[int, int, float], ...], tuple[int, int] | None]:
+    """Return the given losses as distances, the greater of both directions, and the cells."""
+    channel, losses = scenario.channel, scenario.losses
+    if losses is None:
+        return (), None
+    worst: dict[tuple[int, int], float] = {}
+    for a, b, loss_db in zip(losses.sources, losses.targets, losses.losses_db, strict=True):
+        worst[a, b] = max(loss_db, worst.get((b, a), loss_db))
+        worst[b, a] = worst[a, b]
+    tenths = 10 * channel.path_loss_exponent
+    given = tuple((a, b, channel.d0_m * 10 ** ((loss - channel.pl_d0_db) / tenths)) for (a, b), loss in worst.items())
+    sides = zip(scenario.field_m, (channel.x_cell_m, channel.y_cell_m), strict=True)
+    columns, rows = (ceil(field / cell) for field, cell in sides)
+    return given, None if channel.only_static_nodes else (columns, rows)
+
+
+BELIEF_ORIGIN_M = 1_000_000
+"""Added to believed places, which errors can make negative."""
+_MOST_FIXES = 2000
+
+
+def believed_places(scenario: Scenario | None, moves: Sequence[Place]) -> Iterator[Place]:
+    """Yield the fixes of receivers with errors, each second where they have no interval."""
+    for node, settings in enumerate(scenario.nodes if scenario and moves else ()):
+        way = [WayPoint(move.time_s, move.x, move.y) for move in moves if move.node == node]
+        is_wrong = settings.position_offset_m or settings.position_noise_m or settings.fix_interval
+        if scenario is None or not (is_wrong and settings.has_receiver and way):
+            continue
+        receiver = Receiver(node, settings, way, scenario.seed)
+        every = max(settings.fix_interval or SECOND, scenario.time_limit // _MOST_FIXES)
+        for at in range(0, scenario.time_limit, every):
+            place, _ = receiver.fix(at)
+            if place is not None:
+                yield Place(at / SECOND, node, place[0] + BELIEF_ORIGIN_M, place[1] + BELIEF_ORIGIN_M)
 
 
 def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:

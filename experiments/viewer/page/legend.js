@@ -69,13 +69,15 @@ function lineSample({ colour, width, dash }) {
 /** What is known of a run, and what is not. */
 function remarks({ film }) {
   const links = {
-    distance: `Grey lines: in reach by distance, ${Math.max(...film.links.reach).toFixed(0)} m where the mean path loss leaves the radio's sensitivity, or as the scenario says. Whether a frame could arrive no trace tells.`,
+    distance: `Grey lines: in reach by distance${film.links.given.length ? " or by the given path losses" : ""}, ${Math.max(...film.links.reach).toFixed(0)} m where the mean path loss leaves the radio's sensitivity, or as the scenario says. Whether a frame could arrive no trace tells.`,
     graph: "Grey lines: the links of the scenario's graph that are up.",
     unknown: "No links: there is no run.ini beside the trace.",
   };
   const receipts = film.receipts
     ? "Messages fly for at least 0.4 s of your time. One without a receiver is hollow, and fades. If a message was sent several times, the last copy before the arrival is assumed to have arrived."
     : "Messages fly for 0.4 s of your time to their destinations; the trace of this run does not say whether they arrived (see --record, --again and --level full).";
+  const beliefs = film.columns.beliefTime.length ? ["Ring on a dotted line: where a node believes to be."] : [];
+  const routes = film.recorded ? ["Arrows from the chosen node: its routes, by the tables of the nodes on them."] : [];
   const places = film.placed ? [] : ["Places are chosen by the page: this run's links do not depend on any."];
-  return [links[film.links.kind], receipts, "Rings: broadcasts. Bar and number below a node: notifications stored there, by the rows store and replay. Crossed out: crashed; two bars: frozen.", ...places];
+  return [links[film.links.kind], receipts, "Rings: broadcasts. Bar and number below a node: notifications stored there, by the rows store and replay. Crossed out: crashed; two bars: frozen.", ...beliefs, ...routes, ...places];
 }
