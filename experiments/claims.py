@@ -12,15 +12,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes, table_over
+from roambus.experiments.measurements import (
+    Measurements,
+    NotMeasuredError,
+    by_seed,
+    format_mean,
+    renamed,
+    slopes,
+    table_over,
+)
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics.catalogue import Support
 
@@ -71,10 +80,15 @@ class Part:
         """Whether the mean is on the claimed side, significantly or not."""
         return self.bound.admits(self.mean)
 
+    @property
+    def number(self) -> str:
+        """The mean and its interval."""
+        shown = format_mean(self.mean, self.mean - self.half_width, self.mean + self.half_width)
+        return f"{shown}, no interval" if math.isnan(self.half_width) else shown
+
     def __str__(self) -> str:
-        interval = "no interval" if math.isnan(self.half_width) else f"± {self.half_width:.3g}"
-        claimed = f"claimed {self.bound.side.value} {self.bound.number:g}"
-        return f"{self.label}: {self.mean:.4g} {interval} ({claimed}; {self.seeds} seeds, {format_p(self.p)})"
+        claimed = f"claimed {self.bound.side.value} {self.bound.number:,g}"
+        return f"{self.label}: {self.number} ({claimed}; {self.seeds} seeds, {format_p(self.p)})"
 
 
 def make_part(label: str, values: pd.Series[float], side: Side, threshold: float = 0.0) -> Part:
@@ -128,6 +142,11 @@ class Claim:
     reading: str
     verdict: Verdict
     evidence: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    figure: str = ""
+    """The figure that shows it."""
+    others: Mapping[str, Claim] = field(default_factory=dict)
+    """The same claim about the agents that stand in for those that it names, by the name of the group."""
 
 
 Parts = Callable[[Measurements], Iterable[Part]]
@@ -141,27 +160,47 @@ class ClaimTest:
     text: str
     reading: str
     parts: Parts
+    figure: str = ""
+    """The name of the figure that shows it."""
 
 
-def check(tests: Sequence[ClaimTest], measured: Measurements, first: int = 1) -> list[Claim]:
-    """The claims with their verdicts, numbered from `first` on."""
-    return [_check(number, test, measured) for number, test in enumerate(tests, start=first)]
+StandIns = Mapping[str, Mapping[str, str]]
+"""Groups by name: the agent of the sweep for each one that claims name."""
+
+
+def check(
+    tests: Sequence[ClaimTest], measured: Measurements, first: int = 1, stand_ins: StandIns = MappingProxyType({})
+) -> list[Claim]:
+    """The claims with their verdicts, numbered from `first` on; also for each group of stand-ins that was run."""
+    there = {name: group for name, group in stand_ins.items() if {*group.values()} <= {*measured.agents}}
+    others = {name: check(tests, renamed(measured, group), first) for name, group in there.items()}
+    claims = (_check(number, test, measured) for number, test in enumerate(tests, start=first))
+    return [
+        replace(claim, others={name: found[at] for name, found in others.items()}) for at, claim in enumerate(claims)
+    ]
 
 
 def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
     try:
         parts = list(test.parts(measured))
     except NotMeasuredError as missing:
-        return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),))
-    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)))
+        return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),), (), test.figure)
+    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)), tuple(parts), test.figure)
 
 
 def format_claims(claims: Iterable[Claim]) -> str:
     """The claims as text, each with verdict, reading and numbers."""
     return "\n".join(
-        "\n      ".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", claim.reading, *claim.evidence])
+        "\n      ".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", claim.reading, *_numbers(claim)])
         for claim in claims
     )
+
+
+def _numbers(claim: Claim) -> Iterator[str]:
+    yield from claim.evidence
+    for name, other in claim.others.items():
+        yield f"{name}: {other.verdict.value}"
+        yield from (f"  {line}" for line in other.evidence)
 
 
 # Tests of claims, from quantities
@@ -188,7 +227,7 @@ class Comparison:
         return make_part(label, self.quantity(measured, place), self.side, threshold)
 
 
-NO_NAMES: Mapping[str, str] = {}
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Comparison, Comparison]:

@@ -54,11 +54,6 @@ class Report(Figures):
     verdicts: dict[str, str]
     counterexamples: tuple[Counterexample, ...]
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether every property holds or does not hold."""
-        return not self.has(UNDECIDED)
-
     def has(self, kind: str) -> bool:
         """Whether a property has such a verdict."""
         return any(one.startswith(kind) for one in self.verdicts.values())
@@ -88,7 +83,6 @@ def bounds_of(checker: Checker) -> Iterator[str]:
     nodes, question = checker.model.nodes, checker.model.rules.question
     possible = {
         f"{checker.depth_bound} steps": checker.depth_bound is not None,
-        "one of the orders with the same result (--reduce)": checker.reduce,
         "relative time": nodes.relative,
         "nodes alike": question.alike,
         _MOMENTS: nodes.is_timed,

@@ -24,11 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from roambus.bridge.process import import_elsewhere
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import (
-    Curve,
-    CurveFigure,
     Drawn,
     Figure,
-    Lines,
     OwnFigure,
     Series,
 )
@@ -43,7 +40,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
@@ -173,7 +169,7 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
     return caption
 
 
-def draw_panels(figures: Sequence[Lines], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
+def draw_panels(figures: Sequence[Figure], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
     """Write one picture, two figures a row; `same_y` shares the scale. Raises OSError."""
     columns = min(_PANEL_COLUMNS, len(figures))
     rows = math.ceil(len(figures) / columns)
@@ -216,17 +212,11 @@ def _save(picture: Picture, path: Path, dpi: int = _PNG_DPI) -> Path:
     return path
 
 
-def _plot(figure: Lines, axes: Axes, look: Look) -> list[list[Artist]]:
-    lines: Sequence[ErrorbarContainer | Line2D]
-    if isinstance(figure, Figure):
-        lines, scale = _plot_lines(figure, axes, look)
-    else:
-        lines, scale = _plot_curves(figure, axes, look), ""
+def _plot(figure: Figure, axes: Axes, look: Look) -> list[list[Artist]]:
+    lines, scale = _plot_lines(figure, axes, look)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + scale)
-    parts: list[list[Artist]] = [
-        list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line] for line in lines
-    ]
+    parts = [list(line.get_children()) for line in lines]
     labels = [fill(series.label, _LONGEST_LABEL) for series in figure.series]
     if not any(labels):
         return parts
@@ -260,21 +250,6 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     return lines, set_scale(axes, figure.scale, [*ends, *means], means)
 
 
-def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
-    """Plot values over time, or a distribution in steps, without markers."""
-    lines: list[Line2D] = []
-    for curve, paint in zip(figure.series, _paints(figure.series, look), strict=True):
-        drawstyle = "default" if figure.is_time else "steps-post"
-        lines += axes.plot(curve.x, curve.y, drawstyle=drawstyle, **{**paint, "marker": ""})
-    if figure.logarithmic:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    else:
-        axes.set_xlim(left=0)
-    axes.set_ylim(0, None if figure.is_time else 1)
-    return lines
-
-
 def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
     reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
     yerr = reach if np.any(reach) else None
@@ -284,7 +259,7 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
     return line
 
 
-def _paints(series: Sequence[Series | Curve], look: Look) -> list[dict[str, Any]]:
+def _paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]

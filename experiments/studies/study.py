@@ -16,10 +16,10 @@ from typing import Any
 from roambus.bridge.code import STUDIES, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
-from roambus.experiments.claims import Claim, ClaimTest, check
+from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
-from roambus.experiments.shipped import no_such
+from roambus.experiments.shipped import SWEEP_SUFFIX, no_such
 from roambus.experiments.sweeps.request import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -42,10 +42,12 @@ class StudySweep:
     tables: Callable[[Measurements], Mapping[str, str]] = lambda _: {}
     """Makes Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)
-    """The settings of `reproduce --quick`, as for `sweep --set`."""
+    """The settings of `reproduce --quick`, as for `sweep --set`; `--precision` takes its agents, too."""
     quick_seeds: int | None = None
     alike: Sequence[str] = ()
     """Sweeps of the same kind: their results have the same figures and claims."""
+    stand_ins: StandIns = field(default_factory=dict)
+    """Further groups of agents about which the claims are judged."""
 
     @property
     def name(self) -> str:
@@ -78,7 +80,7 @@ class Study:
     def check_claims(self, sweep: StudySweep, measured: Measurements) -> list[Claim]:
         """The verdict on each claim about a sweep, numbered through the study."""
         before = self.sweeps[: self.sweeps.index(sweep)]
-        return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before))
+        return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before), sweep.stand_ins)
 
 
 def load_study(reference: str) -> Study:
@@ -86,6 +88,10 @@ def load_study(reference: str) -> Study:
     if reference.endswith(".py"):
         return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
     point = named(STUDIES).get(reference)
+    if reference.endswith(SWEEP_SUFFIX):
+        out = f"results/{Path(reference).stem}"
+        again = f"roambus sweep {reference}, roambus aggregate {out}, and roambus replay {out} for its report"
+        raise UserError(f"{reference} is a sweep and no study: {again}")
     if point is None:
         raise no_such("study", reference)
     return _study_of(import_installed(f"study {reference!r}", point.module), reference, point.attr or "STUDY")

@@ -13,7 +13,7 @@ from scipy import stats
 import roambus
 from roambus.bridge.errors import UserError
 from roambus.dataframes import Results
-from roambus.experiments.comparing.observations import Loaded
+from roambus.experiments.comparing.loading import Loaded
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Support
@@ -37,6 +37,18 @@ def test_what_there_is(results: Results) -> None:
     assert results.axes == {"config": ["C2", "C4", "C16"], "speed": [2, 8, 10]}
     assert repr(results).endswith("72 runs, agents mft, aodv, axes config, speed>")
     assert results.problems == ()
+
+
+def test_a_notebook_shows_results_and_figures(results: Results) -> None:
+    """The main metrics of each point with intervals, and the figure that `roambus figures` draws, as a picture."""
+    html = results._repr_html_()
+    assert "72 runs" in html
+    assert MEASURED.cell(c.DELIVERY_RATE_ALL, agent="aodv", config="C2", speed="2") in html
+    drawn = results.figure(METRIC, against="speed", where={"config": "C16"}, agents=["mft"])
+    assert drawn.file.name == "messages-per-node-against-speed-config-C16.png"
+    assert drawn._repr_png_()[1:4] == b"PNG"
+    with pytest.raises(UserError, match="hops_men"):
+        results.figure("hops_men")
 
 
 def test_every_metric_says_what_it_is(results: Results) -> None:

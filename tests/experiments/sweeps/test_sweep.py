@@ -50,7 +50,7 @@ def sweep(tmp_path: Path) -> Sweep:
 def test_the_thesis_is_five_hundred_runs() -> None:
     """Two agents, five sizes, five speeds, ten seeds (section 4.5.2)."""
     points = expand(read_sweep("thesis"))
-    assert len(points) == len({point.place for point in points}) == 500
+    assert len(points) == len({point.place for point in points}) == 1000
     assert str(points[0].place) == "traces/agent=mft/config=C2/speed=2/seed=0"
     largest = next(point for point in points if ("config", "C32") in point.axes)
     assert largest.variables == {
@@ -208,8 +208,8 @@ def test_values_on_the_command_line_have_their_types(text: str, value: object) -
 
 def test_a_sweep_of_ours_names_its_study() -> None:
     """It lies in the study's folder; sweeps of no study, and the user's own, name none."""
-    named = {name: describe(read_sweep(name))["study"] for name in ("skip-ring-steady", "thesis-bare", "beacon")}
-    assert named == {"skip-ring-steady": "skip-ring", "thesis-bare": "thesis", "beacon": None}
+    named = {name: describe(read_sweep(name))["study"] for name in ("thesis-bare", "beacon")}
+    assert named == {"thesis-bare": "thesis", "beacon": None}
 
 
 def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
