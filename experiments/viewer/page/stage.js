@@ -1,7 +1,7 @@
 /* Draws one film on its canvas, as it is at a moment. */
 
 import { drawAreas } from "./areas.js";
-import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { fillInner, lookOfRoles, trace, traceStar } from "./looks.js";
 import { linkedPairs } from "./moments.js";
 import { Routes } from "./routes.js";
 
@@ -61,7 +61,6 @@ export class Stage {
     this.#drawField();
     if (this.choice.areas) drawAreas(this);
     if (this.choice.links) this.#drawLinks();
-    if (this.choice.overlay) this.#drawOverlay();
     this.#drawTree();
     this.#drawRoutes();
     this.#drawWays(ways.flatMap((way) => way.legs), whole);
@@ -147,17 +146,6 @@ export class Stage {
   #drawLinks() {
     const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => this.metres(x, y)) : [];
     this.#drawLines(linkedPairs(this.moments, this.time, metres), this.choice.theme.link, 0.5);
-  }
-
-  /** Ring and shortcuts, full where both ends know each other, faint where only one does. */
-  #drawOverlay() {
-    const { ring, shortcut } = overlayLooks(this.choice.theme), edges = this.moments.edgesAt(this.time);
-    for (const [isShortcut, look] of [[true, shortcut], [false, ring]]) for (const isMutual of [false, true]) {
-      const pairs = edges.filter((edge) => edge.isShortcut === isShortcut && edge.isMutual === isMutual).map(({ a, b }) => [a, b]);
-      this.context.globalAlpha = isMutual ? 1 : 0.4;
-      this.#drawLines(pairs, look.colour, look.width, look.dash);
-    }
-    this.context.globalAlpha = 1;
   }
 
   #drawTree() {

@@ -113,9 +113,9 @@ def test_results_say_which_sweep_they_are_of_wherever_they_lie() -> None:
 
 def test_a_study_of_the_users_own_that_did_not_make_the_results_is_an_error() -> None:
     """The message names its sweeps."""
-    asked = load_study("caching").sweeps[0].asked
+    asked = load_study("thesis-acknowledged").sweeps[0].asked
     with pytest.raises(
-        UserError, match="'caching-absence' are not of study 'sizes', whose sweeps are thesis, flooding"
+        UserError, match="'thesis-acknowledged' are not of study 'sizes', whose sweeps are thesis, flooding"
     ):
         find_origin(describe(asked), "elsewhere", two_sweeps("thesis", "flooding"))
 
