@@ -23,6 +23,7 @@ from contextlib import ExitStack, nullcontext, suppress
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from socketserver import TCPServer
 from struct import Struct
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from roambus.bridge.errors import RoambusError, UserError, describe_end
 from roambus.bridge.files import user_cache
 from roambus.bridge.process import SPARK, private_folder
 
+LOOPBACK = "127.0.0.1"
 OLDEST, NEWEST = 17, 25
 """Spark 4.3 is compiled for Java 17; 25 is the newest tried here."""
 
@@ -267,13 +269,22 @@ def forget() -> None:
 
 
 def silence_losses() -> None:
-    """Silence Py4J's and accumulators' logs of lost calls: objects outlive Java."""
+    """Silence Py4J's and accumulators' logs of lost calls: objects outlive Java. Bind no name.
+
+    PySpark binds `localhost`, which not every `/etc/hosts` has.
+    """
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
     AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
+    AccumulatorTCPServer.server_bind = _bind_loopback  # type: ignore[assignment, method-assign]
 
 
 def _say_nothing(*_: object) -> None:
     pass
+
+
+def _bind_loopback(server: TCPServer) -> None:
+    server.server_address = (LOOPBACK, 0)
+    TCPServer.server_bind(server)
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:

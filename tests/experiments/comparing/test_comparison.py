@@ -12,7 +12,7 @@ from scipy import stats
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
-from roambus.experiments.measurements import Measurements, metrics_table, point_table
+from roambus.experiments.measurements import Measurements, point_table
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
@@ -153,7 +153,6 @@ def test_tables_and_legends_mark_who_is_told_the_subscribers(tmp_path: Path) -> 
     labels = [series.label for series in panels(told, c.DELIVERED, "config")[0].series]
     assert labels == ["MFT-PubSub", "AODV (told the subscribers)", "third"]
     assert "| MFT-PubSub | AODV (told the subscribers) | third |" in point_table(told, (c.DELIVERED,))
-    assert metrics_table(told).rows[6][0] == "AODV (told the subscribers)"
 
 
 def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:
