@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +22,18 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, ORACLE, POINTS, RUNS, SEED, TITLES, count_runs, read_asked
+from roambus.bridge.runs.layout import (
+    AGENT,
+    AXIS_TITLES,
+    METRICS_FOLDER,
+    ORACLE,
+    POINTS,
+    RUNS,
+    SEED,
+    TITLES,
+    count_runs,
+    read_asked,
+)
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.metrics import catalogue
@@ -82,8 +94,20 @@ class Measurements:
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
 
     def agent_name(self, agent: str) -> str:
-        """An agent's name for readers, with a mark for the oracle of subscribers."""
+        """An agent's name for readers."""
         return agent_name(agent, self.sweep)
+
+    def axis_title(self, axis: str) -> str:
+        """The title of a figure's axis, with the unit."""
+        return axis_title(axis, self.sweep)
+
+    def at(self, axis: str, value: str) -> str:
+        """A place on an axis for readers: "speed 8 m/s"."""
+        return place_text(axis, value, self.sweep)
+
+    def label(self, axis: str, value: str) -> str:
+        """A value as it stands at an axis."""
+        return self.agent_name(value) if axis == AGENT else value_label(axis, value, self.sweep)
 
     @property
     def oracle_agents(self) -> list[str]:
@@ -204,32 +228,31 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
     return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
 
 
-_AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a subscriber"}
-_AXIS_UNITS = {"speed": "m/s"}
-
-
-ORACLE_MARK = " (told the subscribers)"
-
-
 def agent_name(agent: str, request: Mapping[str, Any]) -> str:
-    """An agent's title or label for readers, with a mark for the oracle."""
-    title = str(request.get(TITLES, {}).get(agent, agent))
-    return title + (ORACLE_MARK if agent in request.get(ORACLE, ()) else "")
+    """An agent's title or label for readers."""
+    return str(request.get(TITLES, {}).get(agent, agent))
 
 
-def axis_title(axis: str) -> str:
-    """The title of a figure's axis, with the unit."""
-    return _with_unit(_AXIS_TITLES.get(axis, axis), axis)
+def axis_title(axis: str, request: Mapping[str, Any]) -> str:
+    """The title of a figure's axis, with the unit: the request's."""
+    return str(request.get(AXIS_TITLES, {}).get(axis, axis.replace("_", " ")))
 
 
-def axis_heading(axis: str) -> str:
+def value_label(axis: str, value: str, request: Mapping[str, Any]) -> str:
+    """A value as it stands at an axis: under a title, C16 is 16."""
+    number = re.sub(r"^[A-Za-z]+(?=\d+$)", "", value) if axis in request.get(AXIS_TITLES, {}) else value
+    return f"{int(number):,}" if number.isdecimal() else number
+
+
+def place_text(axis: str, value: str, request: Mapping[str, Any]) -> str:
+    """A place on an axis for readers: "speed 8 m/s"."""
+    name, _, unit = axis_title(axis, request).partition(" (")
+    return f"{name} {value_label(axis, value, request)} {unit.removesuffix(')')}".rstrip()
+
+
+def axis_heading(axis: str, request: Mapping[str, Any]) -> str:
     """An axis' heading in tables: its name as in `--set`, with the unit."""
-    return _with_unit(axis, axis)
-
-
-def _with_unit(text: str, axis: str) -> str:
-    unit = _AXIS_UNITS.get(axis)
-    return f"{text} ({unit})" if unit else text
+    return "".join([axis, *axis_title(axis, request).partition(" (")[1:]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +300,12 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
     points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
     ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
-    return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
+    return Table(
+        len(places),
+        [*(axis_heading(one, measured.sweep) for one in places), *columns.values()],
+        ordered.to_numpy().tolist(),
+        points,
+    )
 
 
 def format_mean(mean: float, low: float, high: float) -> str:

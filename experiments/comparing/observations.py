@@ -35,7 +35,13 @@ from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Curve, CurveFigure
 from roambus.experiments.figures.style import Look
-from roambus.experiments.measurements import Measurements, agent_name, metrics_in_tables, read_measurements
+from roambus.experiments.measurements import (
+    Measurements,
+    agent_name,
+    metrics_in_tables,
+    place_text,
+    read_measurements,
+)
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
 from roambus.spark.aggregation.aggregate import ProgressReport, mean_points, metrics_of, name_runs, natural_order
@@ -172,7 +178,9 @@ def _figure(
 
 def _label(place: Place, varying: Sequence[str], request: Mapping[str, Any]) -> str:
     named = [(name, value) for name, value in place if name in (AGENT, *varying) and value != LACKING]
-    return ", ".join(agent_name(value, request) if name == AGENT else f"{name} {value}" for name, value in named)
+    return ", ".join(
+        agent_name(value, request) if name == AGENT else place_text(name, value, request) for name, value in named
+    )
 
 
 _PLACE = re.compile(rf"{AGENT}=NAME(/NAME=NAME)*/{SEED}=(0|[1-9][0-9]*)".replace("NAME", FOLDER_NAME.pattern))

@@ -48,7 +48,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     sweep = measured.sweep
     return [
         ("agents", "; ".join(_agent_fact(measured, agent) for agent in measured.agents)),
-        *((axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
+        *((axis_heading(axis, measured.sweep), ", ".join(measured.values(axis))) for axis in measured.axes),
         ("seeds a point", _seeds(measured)),
         ("runs", measured.runs_there()),
         *(
@@ -172,11 +172,14 @@ class Filters:
         for axis in _united(measured.axes for measured in sweeps):
             found[axis] = _united(measured.values(axis) for measured in sweeps if axis in measured.axes)
         chosen = {key: names for key, names in found.items() if len(names) > 1}
+        requests = {axis: measured.sweep for measured in sweeps for axis in (AGENT, *measured.axes)}
         self._numbers = {
             place: number for number, place in enumerate((key, one) for key in chosen for one in chosen[key])
         }
         self.choices = [
-            FilterChoice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
+            FilterChoice(
+                key, "verdict" if key == VERDICT else axis_heading(key, requests[key]), self._options(key, names)
+            )
             for key, names in chosen.items()
         ]
 
