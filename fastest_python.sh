@@ -4,7 +4,7 @@
 # says what there is and what that lacks; `false` then ends make.
 set -eu
 
-tested=3.11:3.12:3.13
+tested=3.11:3.12:3.13:3.14
 work='
 import ensurepip, time, venv
 
@@ -38,11 +38,11 @@ candidates() {
 }
 
 complain() {
-    echo "roambus needs Python 3.11, 3.12 or 3.13 with venv, and found none on the PATH:"
+    echo "roambus needs Python 3.11 to 3.14 with venv, and found none on the PATH:"
     pythons "$tested" | while read -r python; do
         echo "  $python has no venv (on Debian and Ubuntu, as root: apt-get install ${python##*/}-venv)"
     done
-    pythons 3:3.6:3.7:3.8:3.9:3.10:3.14:3.15 | while read -r python; do
+    pythons 3:3.6:3.7:3.8:3.9:3.10:3.15 | while read -r python; do
         echo "  $python is $("$python" -V 2>&1)"
     done
     echo "Install one, or name it: make PYTHON=/folder/bin/python3.12"

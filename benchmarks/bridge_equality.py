@@ -23,7 +23,6 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.backends.castalia.zeromq import Transport
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
@@ -46,19 +45,17 @@ class Way(NamedTuple):
 
     batching: bool
     lookahead: bool
-    transport: Transport
 
     def __str__(self) -> str:
         savings = [name for name, on in (("batching", self.batching), ("lookahead", self.lookahead)) if on]
-        return f"{self.transport}, {' and '.join(savings) or 'nothing saved'}"
+        return " and ".join(savings) or "nothing saved"
 
 
-PLAIN = Way(batching=False, lookahead=False, transport="zeromq")
+PLAIN = Way(batching=False, lookahead=False)
 WAYS = (
-    Way(batching=True, lookahead=False, transport="zeromq"),
-    Way(batching=False, lookahead=True, transport="zeromq"),
-    Way(batching=True, lookahead=True, transport="zeromq"),
-    Way(batching=True, lookahead=True, transport="local"),
+    Way(batching=True, lookahead=False),
+    Way(batching=False, lookahead=True),
+    Way(batching=True, lookahead=True),
 )
 
 
@@ -104,7 +101,7 @@ def program_of(simulator: str, folder: Path, scenario: Scenario) -> Program:
 def trace_of(folder: Path, case: Case, scenario: Scenario, program: Program, way: Way) -> tuple[pa.Table, int]:
     """The whole trace of a run, and its exchanges."""
     agent = load_agent(case.agent)
-    simulator = StartedSimulator(folder, program, DEADLINE_S, transport=way.transport)
+    simulator = StartedSimulator(folder, program, DEADLINE_S)
     saving = {"batching": way.batching, "lookahead": way.lookahead}
     backend = CastaliaBackend(scenario, agent.messages, simulator, **saving)
     trace = TraceWriter(TraceLevel.FULL)

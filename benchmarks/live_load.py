@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +24,12 @@ from roambus.bridge.trace.parquet import read_trace
 HEAD = "nodes  datagrams/s  CPU/node  us/datagram   MiB  late, median       p99  load"
 
 
-def measure(nodes: int, seconds: int, words: Sequence[str]) -> str:
+def measure(nodes: int, seconds: int) -> str:
     """A row of the table."""
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         settings = ["--set", f"nodes={nodes}", "--set", f"time_limit={seconds}", "--set", "side=20"]
-        command = [sys.executable, "-m", "roambus", "-q", "live", "field", "--agent", "beacon", *settings, *words]
+        command = [sys.executable, "-m", "roambus", "-q", "live", "field", "--agent", "beacon", *settings]
         subprocess.run([*command, "--out", folder], check=True, stdout=subprocess.DEVNULL)
         (trace,) = Path(folder).rglob("trace.parquet")
         rows = read_trace(trace).to_pandas()
@@ -49,11 +48,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("nodes", type=int, nargs="+")
     parser.add_argument("--seconds", type=int, default=10, help="how long each run lasts (10)")
-    parser.add_argument("--realtime", action="store_true", help="nodes run before all other processes, as root may")
     asked = parser.parse_args()
     print(HEAD)
     for number in asked.nodes:
-        print(measure(number, asked.seconds, ["--realtime"] if asked.realtime else []), flush=True)
+        print(measure(number, asked.seconds), flush=True)
 
 
 if __name__ == "__main__":

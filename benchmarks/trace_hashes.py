@@ -80,11 +80,11 @@ def jobs() -> Iterator[Job]:
 def _ideal_jobs() -> Iterator[Job]:
     for agent in BROKER_FAMILY:
         yield Job("tree", agent, "ideal", BARE)
-        yield Job("returning", agent, "ideal", BARE)
-    for agent in ("beacon", "flooding", "gossip", "replicated"):
-        yield Job("returning", agent, "ideal")
-    yield Job("returning", "aodv", "ideal", ("link_layer=false",))
-    yield Job("returning", "skip-ring", "ideal", ("supervisor=12",))
+        yield Job("migrations", agent, "ideal", BARE, ("moving=clients",))
+    for agent in ("beacon", "flooding", "gossip"):
+        yield Job("field", agent, "ideal")
+    yield Job("field", "aodv", "ideal", ("link_layer=false",))
+    yield Job("skip-ring", "skip-ring", "ideal")
     yield Job("caching-move", "caching", "ideal", BARE)
     published = ("home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps")
     yield Job("migrations", "mft", "ideal", (*BARE, *(f"{name}=false" for name in published)))

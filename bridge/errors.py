@@ -9,8 +9,7 @@ from __future__ import annotations
 import resource
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 from roambus.python_protocol.vocabulary import NodeId, SimTime
 
@@ -77,43 +76,19 @@ class InterruptionError(RoambusError):
 
 _SHELL = 128
 """A shell's or Java's exit status is this plus the signal number."""
-_COUNTERS = (Path("/proc/vmstat"), Path("/sys/fs/cgroup/memory.events"))
-_FOR_LACK_OF_MEMORY = (
-    ", and the kernel has ended a process for lack of memory meanwhile: give it more, or fewer workers"
-)
-_BY_SOMEBODY = ", and the kernel reports no lack of memory: a person, or a limit of this machine, sent it"
 
 
-def describe_end(status: int, kills_before: int | None = None) -> str:
-    """Return e.g. "was killed by SIGKILL"; `kills_before`: `memory_kills` at start."""
+def describe_end(status: int) -> str:
+    """Return e.g. "was killed by SIGSEGV"; of SIGKILL also the usual reason."""
     if 0 <= status <= _SHELL:
         return f"ended with exit status {status}"
     number = -status if status < 0 else status - _SHELL
     if number not in set(signal.Signals):
         return f"was killed by signal {number}" if status < 0 else f"ended with exit status {status}"
     name = signal.Signals(number).name
-    if number != signal.SIGKILL:
-        return f"was killed by {name}" if status < 0 else f"was ended by {name} (exit status {status})"
-    if kills_before is None:
-        return f"was killed by {name}"
-    return f"was killed by {name}{_FOR_LACK_OF_MEMORY if memory_kills() > kills_before else _BY_SOMEBODY}"
-
-
-def memory_kills() -> int:
-    """Return the number of known kernel kills for lack of memory.
-
-    Sums all readable counters (machine, container, own group); only growth matters.
-    """
-    files = list(_COUNTERS)
-    with suppress(OSError, IndexError):
-        group = Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines()[-1].partition("::")[2]
-        files.append(Path("/sys/fs/cgroup", group.lstrip("/"), "memory.events"))
-    kills = 0
-    for file in dict.fromkeys(files):
-        with suppress(OSError, UnicodeDecodeError):
-            lines = file.read_text(encoding="ascii").splitlines()
-            kills += sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
-    return kills
+    if number == signal.SIGKILL:
+        return f"was killed by {name}, as the kernel does for lack of memory: give it more, or fewer workers"
+    return f"was killed by {name}" if status < 0 else f"was ended by {name} (exit status {status})"
 
 
 def peak_memory_mib() -> int:

@@ -12,15 +12,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes, table_over
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, renamed, slopes, table_over
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics.catalogue import Support
 
@@ -128,6 +129,9 @@ class Claim:
     reading: str
     verdict: Verdict
     evidence: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    others: Mapping[str, Claim] = field(default_factory=dict)
+    """The same claim about the agents that stand in for those that it names, by the name of the group."""
 
 
 Parts = Callable[[Measurements], Iterable[Part]]
@@ -143,9 +147,20 @@ class ClaimTest:
     parts: Parts
 
 
-def check(tests: Sequence[ClaimTest], measured: Measurements, first: int = 1) -> list[Claim]:
-    """The claims with their verdicts, numbered from `first` on."""
-    return [_check(number, test, measured) for number, test in enumerate(tests, start=first)]
+StandIns = Mapping[str, Mapping[str, str]]
+"""Groups by name: the agent of the sweep for each one that claims name."""
+
+
+def check(
+    tests: Sequence[ClaimTest], measured: Measurements, first: int = 1, stand_ins: StandIns = MappingProxyType({})
+) -> list[Claim]:
+    """The claims with their verdicts, numbered from `first` on; also for each group of stand-ins that was run."""
+    there = {name: group for name, group in stand_ins.items() if {*group.values()} <= {*measured.agents}}
+    others = {name: check(tests, renamed(measured, group), first) for name, group in there.items()}
+    claims = (_check(number, test, measured) for number, test in enumerate(tests, start=first))
+    return [
+        replace(claim, others={name: found[at] for name, found in others.items()}) for at, claim in enumerate(claims)
+    ]
 
 
 def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
@@ -153,15 +168,22 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
         parts = list(test.parts(measured))
     except NotMeasuredError as missing:
         return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),))
-    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)))
+    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)), tuple(parts))
 
 
 def format_claims(claims: Iterable[Claim]) -> str:
     """The claims as text, each with verdict, reading and numbers."""
     return "\n".join(
-        "\n      ".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", claim.reading, *claim.evidence])
+        "\n      ".join([f"{claim.number:2}. {claim.verdict.value}: {claim.text}", claim.reading, *_numbers(claim)])
         for claim in claims
     )
+
+
+def _numbers(claim: Claim) -> Iterator[str]:
+    yield from claim.evidence
+    for name, other in claim.others.items():
+        yield f"{name}: {other.verdict.value}"
+        yield from (f"  {line}" for line in other.evidence)
 
 
 # Tests of claims, from quantities
@@ -188,7 +210,7 @@ class Comparison:
         return make_part(label, self.quantity(measured, place), self.side, threshold)
 
 
-NO_NAMES: Mapping[str, str] = {}
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def between(label: str, quantity: Quantity, low: float, high: float) -> tuple[Comparison, Comparison]:

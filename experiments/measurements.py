@@ -95,19 +95,26 @@ class Measurements:
 
     def agent_name(self, agent: str) -> str:
         """An agent's name for readers."""
-        return agent_name(agent, self.sweep)
+        return str(self.sweep.get(TITLES, {}).get(agent, agent))
 
     def axis_title(self, axis: str) -> str:
         """The title of a figure's axis, with the unit."""
-        return axis_title(axis, self.sweep)
+        return str(self.sweep.get(AXIS_TITLES, {}).get(axis, axis.replace("_", " ")))
+
+    def axis_heading(self, axis: str) -> str:
+        """An axis' heading in tables: its name as in `--set`, with the unit."""
+        return "".join([axis, *self.axis_title(axis).partition(" (")[1:]])
+
+    def label(self, axis: str, value: str) -> str:
+        """A value as it stands at an axis: under a title, C16 is 16."""
+        if axis in self.sweep.get(AXIS_TITLES, {}):
+            value = re.sub(r"^[A-Za-z]+(?=\d+$)", "", value)
+        return self.agent_name(value) if axis == AGENT else f"{int(value):,}" if value.isdecimal() else value
 
     def at(self, axis: str, value: str) -> str:
         """A place on an axis for readers: "speed 8 m/s"."""
-        return place_text(axis, value, self.sweep)
-
-    def label(self, axis: str, value: str) -> str:
-        """A value as it stands at an axis."""
-        return self.agent_name(value) if axis == AGENT else value_label(axis, value, self.sweep)
+        name, _, unit = self.axis_title(axis).partition(" (")
+        return f"{name} {self.label(axis, value)} {unit.removesuffix(')')}".rstrip()
 
     @property
     def oracle_agents(self) -> list[str]:
@@ -135,6 +142,14 @@ class Measurements:
         if asked is None:
             return str(there)
         return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
+
+
+def renamed(measured: Measurements, labels: Mapping[str, str]) -> Measurements:
+    """Only the agents that `labels` has as values, under the labels that are its keys."""
+    new = {old: label for label, old in labels.items()}
+    chosen = (table[table[AGENT].isin(new)] for table in (measured.runs, measured.points))
+    runs, points = (table.assign(**{AGENT: table[AGENT].map(new)}) for table in chosen)
+    return replace(measured, runs=runs, points=points, sweep={**measured.sweep, "agents": list(labels)})
 
 
 def rows_at(table: pd.DataFrame, place: Mapping[str, str]) -> pd.DataFrame:
@@ -228,33 +243,6 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
     return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
 
 
-def agent_name(agent: str, request: Mapping[str, Any]) -> str:
-    """An agent's title or label for readers."""
-    return str(request.get(TITLES, {}).get(agent, agent))
-
-
-def axis_title(axis: str, request: Mapping[str, Any]) -> str:
-    """The title of a figure's axis, with the unit: the request's."""
-    return str(request.get(AXIS_TITLES, {}).get(axis, axis.replace("_", " ")))
-
-
-def value_label(axis: str, value: str, request: Mapping[str, Any]) -> str:
-    """A value as it stands at an axis: under a title, C16 is 16."""
-    number = re.sub(r"^[A-Za-z]+(?=\d+$)", "", value) if axis in request.get(AXIS_TITLES, {}) else value
-    return f"{int(number):,}" if number.isdecimal() else number
-
-
-def place_text(axis: str, value: str, request: Mapping[str, Any]) -> str:
-    """A place on an axis for readers: "speed 8 m/s"."""
-    name, _, unit = axis_title(axis, request).partition(" (")
-    return f"{name} {value_label(axis, value, request)} {unit.removesuffix(')')}".rstrip()
-
-
-def axis_heading(axis: str, request: Mapping[str, Any]) -> str:
-    """An axis' heading in tables: its name as in `--set`, with the unit."""
-    return "".join([axis, *axis_title(axis, request).partition(" (")[1:]])
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table of texts: the first `places` columns name the point; `points` does so without titles."""
@@ -302,7 +290,7 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
     return Table(
         len(places),
-        [*(axis_heading(one, measured.sweep) for one in places), *columns.values()],
+        [*map(measured.axis_heading, places), *columns.values()],
         ordered.to_numpy().tolist(),
         points,
     )

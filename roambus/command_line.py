@@ -13,8 +13,10 @@ import resource
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import click
 
@@ -42,6 +44,7 @@ LEAST_MEMORY = 300_000 << 10
 
 def main() -> None:
     """Run the command line; an explainable error gets one message and its exit code."""
+    _open_closed_streams()
     _print_any_name()
     # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -124,6 +127,15 @@ def _reason(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def _open_closed_streams() -> None:
+    """Let the null device replace streams that the shell closed (`>&-`)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode)  # noqa: SIM115  # gets the lowest free number: its own
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+
+
 def _print_any_name() -> None:
     """Print file names that are not text, instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -138,9 +150,10 @@ def _fail(told: Telling, message: str, code: int) -> None:
     if told.is_verbose:
         traceback.print_exc()
     if told.as_json:
-        told.print_document(shown, code)
-    else:
-        click.echo(f"error: {shown}", err=True)
+        with suppress(OSError):  # stdout may be the file that is full
+            told.print_document(shown, code)
+            sys.exit(code)
+    click.echo(f"error: {shown}", err=True)
     sys.exit(code)
 
 

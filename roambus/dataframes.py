@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.comparing.observations import Loaded, load
+from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, narrow
 from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table
 from roambus.experiments.measurements import Measurements

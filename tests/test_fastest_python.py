@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = ROOT / "fastest_python.sh"
-TESTED = ("3.11", "3.12", "3.13")
+TESTED = ("3.11", "3.12", "3.13", "3.14")
 
 
 def make_python(folder: Path, does: str, name: str = "python3.11") -> str:
@@ -74,7 +74,7 @@ def test_make_ends_where_there_is_none(tmp_path: Path) -> None:
     done = subprocess.run(command, env={"PATH": str(tools)}, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     first, second, last = done.stderr.splitlines()
-    assert first == "roambus needs Python 3.11, 3.12 or 3.13 with venv, and found none on the PATH:"
+    assert first == "roambus needs Python 3.11 to 3.14 with venv, and found none on the PATH:"
     assert second.startswith("Install one, or name it: make PYTHON=")
     assert last.endswith("Error 1")
     assert not (tmp_path / "venv").exists()

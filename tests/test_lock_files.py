@@ -46,7 +46,7 @@ EVERYWHERE = [
         "platform_python_implementation": "CPython",
         "implementation_name": "cpython",
     }
-    for python in ("3.11", "3.12", "3.13")
+    for python in ("3.11", "3.12", "3.13", "3.14")
     for machine in ("x86_64", "aarch64")
 ]
 """What is promised: every Python on every machine."""

@@ -30,10 +30,7 @@ EXTENSIONS = {
     "routing": ["python_protocol/routing", "experiments/studies/routing"],
     "papers": [
         "python_protocol/papers",
-        *(
-            f"experiments/studies/{one}"
-            for one in ("caching", "migration_cost", "replicated", "returning", "skip_ring")
-        ),
+        *(f"experiments/studies/{one}" for one in ("caching", "migration_cost", "replicated", "skip_ring")),
     ],
 }
 """The folders of each extension; those of papers share brokers and a folder."""

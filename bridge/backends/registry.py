@@ -6,8 +6,8 @@ A package declares a back-end by an entry point:
     mysim = "mysim.roambus:MySimFactory"
 
 The entry point names a class or function, called once per command, that makes a `BackendFactory`
-(`roambus.bridge.backend`). It gets, by keyword, the command-line options in its signature: `deadline_s`, `batching`,
-`lookahead` and `transport`, which only serve other processes.
+(`roambus.bridge.backend`). It gets, by keyword, the command-line options in its signature: `deadline_s`, `batching`
+and `lookahead`, which only serve other processes.
 """
 
 from __future__ import annotations

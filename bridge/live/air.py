@@ -169,7 +169,7 @@ class Air:
     def _take(self, frame: Frame) -> None:
         """Queue the frame if the link brings it, without delay by a fast sender clock."""
         sent = min(frame.sent, max(self.now(), 0))
-        arrives = self._links.arrival(frame.node, sent, len(frame.payload))
+        arrives = self._links.arrival(frame.node, sent)
         if arrives is None:
             self.counts[NO_LINK] += 1
             return
@@ -209,13 +209,12 @@ class Air:
         payload, destination = transmission.message.encode(), transmission.destination
         if len(payload) > LONGEST_PAYLOAD:
             return TOO_LONG
-        if (reason := self._links.refusal(len(payload))) is not None:
-            return reason
         if not self._is_allowed(now):
             return TOO_MANY
         frame = Frame(self._own.node, destination, self._incarnation, next(self._sequence), now, payload)
         datagram = self._seal.write(frame)
         self.counts[SENT] += 1
+        reason = None
         for address in self._reached(destination):
             try:
                 self._socket.sendto(datagram, address)

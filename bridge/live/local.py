@@ -30,8 +30,8 @@ from roambus.bridge.errors import BackendError, RoambusError
 from roambus.bridge.live.conductor import Conductor, Ensemble
 from roambus.bridge.live.connection import Peers
 from roambus.bridge.live.machines import open_socket
-from roambus.bridge.live.node import LOST_S, LiveNode, code_of, may_take_precedence
-from roambus.bridge.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder, run_in_child
+from roambus.bridge.live.node import LOST_S, LiveNode, code_of
+from roambus.bridge.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder
 from roambus.bridge.runs.layout import NODES_FOLDER
 from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
@@ -51,20 +51,15 @@ _END = "end"
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
-def drive_here(links: str, realtime: bool, advance: Callable[[], None]) -> Drive:
-    """Make a live run on this machine, with precedence if `realtime`.
-
-    `advance` is called every second.
-    """
+def drive_here(links: str, advance: Callable[[], None]) -> Drive:
+    """Make a live run on this machine; `advance` is called every second."""
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
         """Journals lie in the run's folder until collected, or if the command is killed."""
         journals = plan.folder / NODES_FOLDER
-        if realtime:
-            run_in_child(may_take_precedence)  # so that it is told at once if the user may not
         code_of(agent)  # the nodes, which need it, have it from here
         with (
-            local_ensemble(len(scenario.nodes), journals, realtime) as ensemble,
+            local_ensemble(len(scenario.nodes), journals) as ensemble,
             Peers(ensemble.endpoints, ensemble.keys) as peers,
         ):
             conductor = Conductor(ensemble, peers)
@@ -82,7 +77,7 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 
 
 @contextmanager
-def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensemble]:
+def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
     """A process for each node, ready to be conducted; raises UserError.
 
     Only `journals` stays. Sockets are in a private folder, with keys of this run, as on many machines.
@@ -101,9 +96,7 @@ def local_ensemble(nodes: int, journals: Path, realtime: bool) -> Iterator[Ensem
                 for number, one in enumerate(made):
                     if number != node:
                         one.close()
-                LiveNode(
-                    node, endpoints[node], keys, journals, made[node].dup, for_one_run=True, realtime=realtime
-                ).serve(announce)
+                LiveNode(node, endpoints[node], keys, journals, made[node].dup, for_one_run=True).serve(announce)
 
             with nursery(become) as processes:
                 for node in range(nodes):

@@ -31,7 +31,7 @@ from roambus.bridge.limits import NODES
 from roambus.bridge.live.air import Address
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
 from roambus.bridge.live.connection import Peers, UnreachableError
-from roambus.bridge.live.node import LiveNode, may_take_precedence
+from roambus.bridge.live.node import LiveNode
 from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
@@ -155,18 +155,16 @@ def open_socket(own: Address) -> socket.socket:
     return made
 
 
-def serve_node(machines: Machines, node: int, journals: Path, realtime: bool, announce: Callable[[str], None]) -> None:
+def serve_node(machines: Machines, node: int, journals: Path, announce: Callable[[str], None]) -> None:
     """Serve as the node until interrupted; raises UserError.
 
-    Number, address and rights are checked at once.
+    Number and address are checked at once.
     """
-    if realtime:
-        may_take_precedence()
     if node >= len(machines.nodes):
         raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
     open_own = partial(open_socket, machines.nodes[node])
     open_own().close()
-    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, realtime=realtime)
+    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own)
     made.serve(announce)
 
 

@@ -13,14 +13,13 @@ a Parquet file.
 
 from __future__ import annotations
 
-import os
 import resource
 import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -53,42 +52,12 @@ MOST_DESCRIPTORS = 8192
 """The limit of open files, beyond bursts of strangers' connections."""
 PIECE_BYTES = 2**20
 """The size of a journal piece, between which a node is on the air."""
-WILD_US = 1_000_000
-"""A real-time process that runs so long without waiting is out of control."""
 
 
 def code_of(agent: type[Agent]) -> str:
     """A hash of the node's code, which must be the conductor's."""
     ours = (Path(module.__file__) for module in (event_loop, reader, sys.modules[__name__]) if module.__file__)
     return code_hash([*ours, *agent_sources(agent)]).hex()
-
-
-@contextmanager
-def precedence(is_wanted: bool = True) -> Iterator[None]:
-    """Run this process before all ordinary ones in the block, for timers on time.
-
-    SIGXCPU ends it after a second without waiting. Raises UserError without the right.
-    """
-    if not is_wanted:
-        yield
-        return
-    resource.setrlimit(resource.RLIMIT_RTTIME, (WILD_US, WILD_US))
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
-    except PermissionError:
-        raise UserError(
-            "--realtime: only root, or a user with CAP_SYS_NICE, may give processes priority over all others"
-        ) from None
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-
-
-def may_take_precedence() -> None:
-    """Raise UserError if the user may not use real-time priority."""
-    with precedence():
-        pass
 
 
 class StoppedError(BackendError):
@@ -122,13 +91,11 @@ class LiveNode(Attend):
         open_socket: Callable[[], socket.socket],
         *,
         for_one_run: bool = False,
-        realtime: bool = False,
     ) -> None:
         """Keep journals in `folder`.
 
         Raises UserError for an unavailable address.
         """
-        self._realtime = realtime
         self._node, self._folder, self._open_socket, self._for_one_run = node, folder, open_socket, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
@@ -294,7 +261,7 @@ class LiveNode(Attend):
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,
         )  # fmt: skip
-        with precedence(self._realtime), shared_generators_unused(prepared.scenario.agent):
+        with shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
 
     def hear(self) -> None:

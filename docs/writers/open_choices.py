@@ -21,12 +21,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
-import pandas as pd
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.layout import AGENT, SWEEP
+from roambus.bridge.runs.layout import SWEEP
 from roambus.experiments.claims import Claim, Verdict
-from roambus.experiments.measurements import Measurements, markdown_table, read_measurements
+from roambus.experiments.measurements import Measurements, markdown_table, read_measurements, renamed
 from roambus.experiments.studies.thesis.claims import AODV, FURTHER_CLAIMS, MFT, THESIS_CLAIMS, check_all
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
@@ -70,16 +69,9 @@ def variants_of_agents(measured: Measurements) -> Iterator[tuple[str, Measuremen
     for name in dict.fromkeys(agent.partition("-")[2] for agent in measured.agents):
         chosen = {protocol: f"{protocol}-{name}" if name else protocol for protocol in (MFT, AODV)}
         there = {one: agent if agent in measured.agents else one for one, agent in chosen.items()}
-        yield name or BASE, _renamed(measured, there)
+        yield name or BASE, renamed(measured, there)
         if not name:
-            yield UNCOUNTED, without_acknowledgements(_renamed(measured, there))
-
-
-def _renamed(measured: Measurements, agents: Mapping[str, str]) -> Measurements:
-    """The runs of these agents alone, under the names that claims know."""
-    parts = [measured.runs[measured.runs[AGENT] == label].assign(**{AGENT: name}) for name, label in agents.items()]
-    runs = pd.concat(parts, ignore_index=True)
-    return replace(measured, runs=runs, points=mean_points(runs), sweep={**measured.sweep, "agents": list(agents)})
+            yield UNCOUNTED, without_acknowledgements(renamed(measured, there))
 
 
 def without_acknowledgements(measured: Measurements) -> Measurements:

@@ -28,7 +28,7 @@ import argparse
 import csv
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,10 @@ import jinja2
 import pandas as pd
 
 from docs.writers.explanations import check_suppositions
+from docs.writers.keys import record, rerun_command
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES
-from roambus.experiments.claims import Claim, check
+from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
+from roambus.experiments.claims import Claim, Part, check, format_p
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Plan, agent_lines, cut, look_up
 from roambus.experiments.measurements import (
@@ -55,6 +56,7 @@ from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.studies.thesis.claims import (
     CONFIG,
     SPEED,
+    STAND_INS,
     THESIS_CLAIMS,
     THESIS_CONFIG,
     THESIS_SPEED,
@@ -62,34 +64,10 @@ from roambus.experiments.studies.thesis.claims import (
     check_further_claims,
 )
 from roambus.experiments.studies.thesis.study import thesis_plans
-from roambus.experiments.sweeps.request import describe
-from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import mean_points, replace_file
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric, Scale
-
-
-def rerun_command(name: str, measured: Measurements) -> str:
-    """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
-    asked = describe(read_sweep(name))
-    differing = (f"--set {setting}" for setting in _settings(asked, {**asked, **measured.sweep}))
-    seeds = [f"--seeds {measured.seeds}"] * (measured.seeds != len(asked["seeds"]))
-    return " ".join([f"roambus sweep {name}", *differing, *seeds])
-
-
-def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str]:
-    """What `--set` has to say so that the sweep becomes the one that was run: agents, axes, then fixed values."""
-    if list(done["agents"]) != list(asked["agents"]):
-        yield f"agent={','.join(done['agents'])}"
-    for axis, values in done["axes"].items():
-        there, usual = (",".join(map(str, one)) for one in (values, asked["axes"][axis]))
-        if there != usual:
-            yield f"{axis}={there}"
-    for variable, value in done["set"].items():
-        if value != asked["set"].get(variable):
-            yield f"{variable}={value}"
-
 
 NODES, INTERVAL = "nodes", "interval"
 MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"
@@ -156,7 +134,7 @@ def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[s
 
 
 THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
-COMPARED = (THESIS, "aodv-rfc", "flooding")
+COMPARED = (THESIS, "flooding")
 """Sweeps over the thesis' sizes and speeds, with agents of different names."""
 _EXPLAIN = "explain-"
 """What the names of the sweeps begin with that test why numbers are as they are."""
@@ -209,6 +187,17 @@ class Gallery:
         plans = [_plan(m, f", a message every {each} s", NODES, measured, {INTERVAL: each}) for m, each in loads]
         return self._show(picture, measured, plans)
 
+    def claims(self, groups: Mapping[str, Iterable[Claim]]) -> str:
+        """Every part of every claim, by the agents that it is judged for."""
+        rows = [
+            [group, str(claim.number), claim.verdict.value, *_quantity(part)]
+            for group, claims in groups.items()
+            for claim in claims
+            for part in claim.parts
+        ]
+        head = ("agents", "claim", "verdict", "quantity", "mean", "half_width_95", "claimed", "seeds", "p")
+        return self._keep("claims", "Quantities", head, rows)
+
     def sent(self) -> str:
         """The packets of each type that all nodes sent, in the thesis' sweep at the speed of its figures."""
         measured = self._sweeps[THESIS]
@@ -225,6 +214,8 @@ class Gallery:
     def _show(self, picture: str, measured: Measurements, plans: Sequence[Plan]) -> str:
         """The picture in Markdown, with a link to its numbers."""
         drawn = [figure for plan in plans if (figure := look_up(measured, plan)).series]
+        if not drawn:
+            return ""
         draw_panels(drawn, self._folder / f"{picture}.png")
         rows = [
             (figure.title, series.label, f"{figure.x_title} {x}", format_mean(mean, low, high))
@@ -241,6 +232,11 @@ class Gallery:
         with (self._folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([head, *rows])
         return f"[{label}]({self._folder.name}/{name}.csv)"
+
+
+def _quantity(part: Part) -> list[str]:
+    claimed = f"{part.bound.side.value} {part.bound.number:g}"
+    return [part.label, f"{part.mean:.4g}", f"{part.half_width:.3g}", claimed, str(part.seeds), format_p(part.p)]
 
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
@@ -266,7 +262,9 @@ def write_reproduction(results: Sequence[Path], out: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701  # Markdown needs no HTML escapes
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
-    text = template.render(_content(sweeps, Gallery(sweeps, folder)))
+    again = f"python -m docs.writers.reproduction {' '.join(f'results/{name}' for name in sweeps)} --out docs/results"
+    made = record(out / DOCUMENT, results, [again]) if all(map(find_traces, results)) else None
+    text = template.render(_content(sweeps, Gallery(sweeps, folder)), again=again, made=made)
     replace_file(out / DOCUMENT, lambda path: path.write_text(text, encoding="utf-8"))
     return out / DOCUMENT
 
@@ -288,15 +286,24 @@ def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
 
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
     """What the template is rendered from. Notes can explain claims and suppositions together, so all are labelled."""
-    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS]))
+    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS], stand_ins=STAND_INS))
     further = _labelled("", check_further_claims(sweeps[THESIS]))
     suppositions = _labelled("S", check_suppositions(sweeps))
+    every = [*claims.values(), *further.values()]
+    bare = check_all(sweeps[BARE]) if BARE in sweeps else []
+    others = {name: [claim.others[name] for claim in every] for name in every[0].others}
+    groups = {"defaults": every, **others, **({"without link layer": bare} if bare else {})}
     return {
-        "sweeps": [(name, rerun_command(name, one), one.runs_there(), one.seeds) for name, one in sweeps.items()],
+        "sweeps": [
+            (name, rerun_command(name, one.sweep, one.seeds), one.runs_there(), one.seeds)
+            for name, one in sweeps.items()
+        ],
         "claims": claims,
         "further": further,
         "suppositions": suppositions,
-        "bare": _labelled("", check_all(sweeps[BARE])) if BARE in sweeps else {},
+        "groups": {name: _labelled("", found) for name, found in groups.items()},
+        "quantities": gallery.claims(groups),
+        "bare": BARE in sweeps,
         "notes": _standing_notes({**claims, **further, **suppositions}),
         "gallery": gallery,
     }

@@ -1,5 +1,5 @@
 """Agents compared: any metric against any axis, with intervals and tests by seed.
 
 `comparison` writes files and pictures, `selection` looks up names, and `tables` holds numbers, tests and their text.
-`observations` reads single deliveries.
+`loading` reads the runs.
 """

@@ -28,7 +28,6 @@ from roambus.experiments.console.output import remark
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.backends.castalia.zeromq import Transport
     from roambus.experiments.stores import Store
 
 Command = Callable[..., None]
@@ -274,13 +273,6 @@ LOOKAHEAD = click.option(
     default=True,
     help="Lets the simulator promise a time before which nothing arrives; earlier timers then need no round trip.",
 )
-TRANSPORT = click.option(
-    "--transport",
-    type=click.Choice(["zeromq", "local"]),
-    default="zeromq",
-    show_default=True,
-    help="The connection between host and simulator: ZeroMQ, or a plain Unix socket, which is faster on one machine.",
-)
 RECORD = click.option(
     "--record", is_flag=True, help="Keeps the exchange between host and back-end in frames.roambus, for roambus rerun."
 )
@@ -354,7 +346,6 @@ class Simulator(NamedTuple):
     """In seconds."""
     batching: bool = True
     lookahead: bool = True
-    transport: Transport = "zeromq"
 
 
 class Single(NamedTuple):
@@ -367,7 +358,7 @@ class Single(NamedTuple):
     seed: int
 
 
-SIMULATOR = grouped("simulator", Simulator, DEADLINE, BATCHING, LOOKAHEAD, TRANSPORT)
+SIMULATOR = grouped("simulator", Simulator, DEADLINE, BATCHING, LOOKAHEAD)
 SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME), AGENT, PARAMETERS, SETTINGS, SEED)
 
 
@@ -380,9 +371,8 @@ def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
         deadline_s=simulator.deadline,
         batching=simulator.batching,
         lookahead=simulator.lookahead,
-        transport=simulator.transport,
     )
-    for name in ("batching", "lookahead", "transport", "deadline"):
+    for name in ("batching", "lookahead", "deadline"):
         if is_given(name) and not (hasattr(made, name) or hasattr(made, f"{name}_s")):
             raise UserError(f"--{name}: the back-end {backend} runs in this process, without a simulator: leave it out")
     return made

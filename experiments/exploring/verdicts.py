@@ -54,11 +54,6 @@ class Report(Figures):
     verdicts: dict[str, str]
     counterexamples: tuple[Counterexample, ...]
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether every property holds or does not hold."""
-        return not self.has(UNDECIDED)
-
     def has(self, kind: str) -> bool:
         """Whether a property has such a verdict."""
         return any(one.startswith(kind) for one in self.verdicts.values())

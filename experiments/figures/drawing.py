@@ -26,11 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from roambus.bridge.process import import_elsewhere
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.figures.figure import (
-    Curve,
-    CurveFigure,
     Drawn,
     Figure,
-    Lines,
     OwnFigure,
     Series,
     capital,
@@ -45,10 +42,9 @@ mpl: Any = import_elsewhere("matplotlib")
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from roambus.experiments.figures.line_names import Panel, Plotted, make_room, name_lines
+from roambus.experiments.figures.line_names import Panel, make_room, name_lines
 
 _MARGIN = 0.05
 """The free share of the height above the highest and below the lowest mark."""
@@ -152,10 +148,7 @@ LINE_ID = r"line-(\d+)-\d+"
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
     """Write FOLDER/name in the look's formats, and the caption as FOLDER/name.txt; raises OSError."""
     with _styled(look.settings):
-        if isinstance(figure, OwnFigure):
-            picture = figure.picture(look)
-        else:
-            picture = _picture([figure], look)
+        picture = figure.picture(look) if isinstance(figure, OwnFigure) else _picture([figure], look)
         drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
     return [*drawn, write_caption(folder / figure.name, [figure])]
 
@@ -168,7 +161,7 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
     return caption
 
 
-def draw_panels(figures: Sequence[Lines], file: Path, look: Look = USUAL) -> None:
+def draw_panels(figures: Sequence[Figure], file: Path, look: Look = USUAL) -> None:
     """Write one picture of the look's width, two figures a row if it is wide; raises OSError."""
     columns = 1 if look.is_narrow else min(_PANEL_COLUMNS, len(figures))
     width = look.size[0] / columns
@@ -177,7 +170,7 @@ def draw_panels(figures: Sequence[Lines], file: Path, look: Look = USUAL) -> Non
         _save(_picture(figures, panel, columns), file)
 
 
-def _picture(figures: Sequence[Lines], look: Look, columns: int = 1) -> Picture:
+def _picture(figures: Sequence[Figure], look: Look, columns: int = 1) -> Picture:
     """The figures in rows of panels of the look's size."""
     rows, (width, height) = math.ceil(len(figures) / columns), look.size
     picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
@@ -207,12 +200,8 @@ def _save(picture: Picture, path: Path) -> Path:
     return path
 
 
-def _plot(figure: Lines, axes: Axes, look: Look) -> Panel:
-    lines: Plotted
-    if isinstance(figure, Figure):
-        lines, scale = _plot_lines(figure, axes, look)
-    else:
-        lines, scale = _plot_curves(figure, axes, look), ""
+def _plot(figure: Figure, axes: Axes, look: Look) -> Panel:
+    lines, scale = _plot_lines(figure, axes, look)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + scale)
     return Panel(axes, lines, [series.label for series in figure.series], _paints(figure.series, look))
@@ -236,21 +225,6 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     return lines, set_scale(axes, figure.scale, [*ends, *means], means)
 
 
-def _plot_curves(figure: CurveFigure, axes: Axes, look: Look) -> list[Line2D]:
-    """Plot values over time, or a distribution in steps, without markers."""
-    lines: list[Line2D] = []
-    for curve, paint in zip(figure.series, _paints(figure.series, look), strict=True):
-        drawstyle = "default" if figure.is_time else "steps-post"
-        lines += axes.plot(curve.x, curve.y, drawstyle=drawstyle, **{**paint, "marker": ""})
-    if figure.logarithmic:
-        axes.set_xscale("log")
-    else:
-        axes.set_xlim(left=0)
-    axes.xaxis.set_major_formatter(_NUMBERS)
-    axes.set_ylim(0, None if figure.is_time else 1)
-    return lines
-
-
 def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
     reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
     yerr = reach if np.any(reach) else None
@@ -260,7 +234,7 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
     return line
 
 
-def _paints(series: Sequence[Series | Curve], look: Look) -> list[dict[str, Any]]:
+def _paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]

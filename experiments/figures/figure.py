@@ -1,4 +1,4 @@
-"""The data of figures: lines of means with intervals, or curves of single observations.
+"""The data of figures: lines of means with intervals.
 
 A plan names a metric, an axis and lines (places in the sweep) before any number is looked up. `look_up` finds the
 numbers, and `figure_table` writes them in Markdown. A sweep without a study has `plans_of_any_sweep`, one for each
@@ -147,40 +147,6 @@ class Figure(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """As many x as y, and their common place."""
-
-    label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    place: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class CurveFigure(Shown):
-    """A picture of curves: a distribution, or with `is_time` a rate over time."""
-
-    series: tuple[Curve, ...]
-    seeds: int
-    is_time: bool = False
-
-    @property
-    def logarithmic(self) -> bool:
-        """Whether the horizontal axis is logarithmic: delays span more than two decades."""
-        values = [x for curve in self.series for x in curve.x if x > 0]
-        return not self.is_time and bool(values) and max(values) > _DECADES * min(values)
-
-    @property
-    def intervals(self) -> str:
-        """The observations behind the curves."""
-        kind = "means of" if self.is_time else "all deliveries of"
-        return f"{kind} {self.seeds} seed{'s' if self.seeds > 1 else ''}"
-
-
-_DECADES = 100
-
-
-@dataclass(frozen=True, slots=True)
 class OwnFigure(Shown):
     """A figure of a study's own kind, which draws itself."""
 
@@ -193,9 +159,7 @@ class OwnFigure(Shown):
         """Draw it."""
 
 
-Lines = Figure | CurveFigure
-"""Whatever has axes of its own."""
-Drawn = Lines | OwnFigure
+Drawn = Figure | OwnFigure
 """Whatever can be drawn."""
 
 

@@ -16,7 +16,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
 from matplotlib.offsetbox import DrawingArea
 from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
@@ -36,15 +35,13 @@ _INK = "#222222"
 _FREE, _LEAST_AXES = 0.6, 0.6
 """Free inches above and below names, and the share of the height that names above the axes leave to these."""
 
-Plotted = Sequence[ErrorbarContainer | Line2D]
-
 
 @dataclass(frozen=True, slots=True)
 class Panel:
     """A figure's axes with its lines, their names and their paints."""
 
     axes: Axes
-    lines: Plotted
+    lines: Sequence[ErrorbarContainer]
     names: Sequence[str]
     paints: Sequence[Mapping[str, Any]]
 
@@ -57,9 +54,7 @@ class Panel:
 def name_lines(picture: Picture, panels: Sequence[Panel], is_narrow: bool) -> list[list[Artist]]:
     """Name the lines of all panels; return the first panel's lines, each with its name's parts."""
     first = panels[0]
-    parts: list[list[Artist]] = [
-        list(line.get_children()) if isinstance(line, ErrorbarContainer) else [line] for line in first.lines
-    ]
+    parts = [list(line.get_children()) for line in first.lines]
     if not any(first.names):
         return parts
     are_alike = len({panel.style for panel in panels}) == 1
@@ -74,11 +69,10 @@ def _legend(picture: Picture, panel: Panel, *, is_above: bool) -> list[list[Arti
     names = [fill(name, _LONGEST) for name in panel.names]
     width = max(len(line) for name in names for line in name.split("\n")) + _SAMPLE
     letter = float(panel.axes.xaxis.get_ticklabels()[0].get_fontsize()) / 72
-    columns = max(1, min(len(names), int(picture.get_figwidth() / (width * _CHARACTER * letter))))
+    fitting = int(picture.get_figwidth() / (width * _CHARACTER * letter))
+    columns, place = (max(1, min(len(names), fitting)), _ABOVE) if is_above else (1, _BESIDE)
     # An interval's container is a legend's handle, though no artist.
-    legend = picture.legend(
-        cast("Sequence[Artist]", panel.lines), names, **({**_ABOVE, "ncols": columns} if is_above else _BESIDE)
-    )
+    legend = picture.legend(cast("Sequence[Artist]", panel.lines), names, ncols=columns, **place)
     legend.set_label("above" if is_above else "")
     samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
     return [[*sample, text] for sample, text in zip(samples, legend.get_texts(), strict=True)]
@@ -87,12 +81,10 @@ def _legend(picture: Picture, panel: Panel, *, is_above: bool) -> list[list[Arti
 def _at_ends(panel: Panel, is_narrow: bool) -> list[list[Artist]]:
     named: list[list[Artist]] = []
     for line, name, paint in zip(panel.lines, panel.names, panel.paints, strict=True):
-        data = line.lines[0] if isinstance(line, ErrorbarContainer) else line
-        x, y = (np.asarray(values, dtype=float)[-1:] for values in data.get_data())
-        end = (x[0], y[0]) if len(x) else (0.0, 0.0)
+        x, y = (np.asarray(values, dtype=float) for values in line.lines[0].get_data())
         text = panel.axes.annotate(
             fill(name, _NARROW_LONGEST if is_narrow else _LONGEST),
-            end,
+            (x[-1], y[-1]),
             (_END, 0.5),
             textcoords="axes fraction",
             va="center",
@@ -107,7 +99,6 @@ def _at_ends(panel: Panel, is_narrow: bool) -> list[list[Artist]]:
 
 def make_room(picture: Picture, rows: int) -> None:
     """Make the picture as high as its names need, and put those at ends in their places."""
-    picture.draw_without_rendering()
     at_ends = [[one for one in axes.texts if isinstance(one, Annotation)] for axes in picture.axes]
     legends = [one.get_window_extent().height / picture.dpi for one in picture.legends]
     names = max(sum(map(_height, texts)) / picture.dpi for texts in at_ends)

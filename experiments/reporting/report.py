@@ -28,7 +28,7 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.runs.log import maker_of
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.figures.figure import Drawn
-from roambus.experiments.measurements import Measurements, Table, axis_heading, metrics_table, sent_table
+from roambus.experiments.measurements import Measurements, Table, metrics_table, sent_table
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
 from roambus.experiments.shipped import shipped_studies
@@ -48,7 +48,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     sweep = measured.sweep
     return [
         ("agents", "; ".join(_agent_fact(measured, agent) for agent in measured.agents)),
-        *((axis_heading(axis, measured.sweep), ", ".join(measured.values(axis))) for axis in measured.axes),
+        *((measured.axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
         ("seeds a point", _seeds(measured)),
         ("runs", measured.runs_there()),
         *(
@@ -172,14 +172,12 @@ class Filters:
         for axis in _united(measured.axes for measured in sweeps):
             found[axis] = _united(measured.values(axis) for measured in sweeps if axis in measured.axes)
         chosen = {key: names for key, names in found.items() if len(names) > 1}
-        requests = {axis: measured.sweep for measured in sweeps for axis in (AGENT, *measured.axes)}
+        having = {axis: measured for measured in sweeps for axis in (AGENT, *measured.axes)}
         self._numbers = {
             place: number for number, place in enumerate((key, one) for key in chosen for one in chosen[key])
         }
         self.choices = [
-            FilterChoice(
-                key, "verdict" if key == VERDICT else axis_heading(key, requests[key]), self._options(key, names)
-            )
+            FilterChoice(key, "verdict" if key == VERDICT else having[key].axis_heading(key), self._options(key, names))
             for key, names in chosen.items()
         ]
 

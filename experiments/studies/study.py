@@ -16,7 +16,7 @@ from typing import Any
 from roambus.bridge.code import STUDIES, import_file, import_installed, named
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
-from roambus.experiments.claims import Claim, ClaimTest, check
+from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.shipped import no_such
@@ -42,10 +42,12 @@ class StudySweep:
     tables: Callable[[Measurements], Mapping[str, str]] = lambda _: {}
     """Makes Markdown files beside the figures, by their names."""
     quick: Mapping[str, str] = field(default_factory=dict)
-    """The settings of `reproduce --quick`, as for `sweep --set`."""
+    """The settings of `reproduce --quick`, as for `sweep --set`; `--precision` takes its agents, too."""
     quick_seeds: int | None = None
     alike: Sequence[str] = ()
     """Sweeps of the same kind: their results have the same figures and claims."""
+    stand_ins: StandIns = field(default_factory=dict)
+    """Further groups of agents about which the claims are judged."""
 
     @property
     def name(self) -> str:
@@ -78,7 +80,7 @@ class Study:
     def check_claims(self, sweep: StudySweep, measured: Measurements) -> list[Claim]:
         """The verdict on each claim about a sweep, numbered through the study."""
         before = self.sweeps[: self.sweeps.index(sweep)]
-        return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before))
+        return check(sweep.claims, measured, 1 + sum(len(other.claims) for other in before), sweep.stand_ins)
 
 
 def load_study(reference: str) -> Study:

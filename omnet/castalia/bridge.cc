@@ -98,7 +98,7 @@ void Bridge::open() {
     Run run = this->run();
     time_limit_ = run.time_limit;
     Session session = read_session(session_path(ini_folder()));
-    connection_ = connect(session);
+    connection_ = std::make_unique<Connection>(session);
     client_ = std::make_unique<Client>(*connection_, session.token);
     Welcome welcome = client_->hello(run);
     collector_ = std::make_unique<Collector>(collector_of(run, welcome));

@@ -8,7 +8,7 @@
 
 #include "client/client.h"
 #include "client/collector.h"
-#include "client/connect.h"
+#include "client/connection.h"
 
 #include "outlook.h"
 #include "places.h"

@@ -88,7 +88,7 @@ bool is_loopback(const std::string& endpoint) {
 void check_endpoint(const Session& session, const std::string& path) {
     const bool tcp = starts_with(session.endpoint, "tcp://");
     if (!tcp && path_of(session.endpoint).empty())
-        reject(path, "endpoint=" + session.endpoint + " is neither ipc://PATH nor unix://PATH nor tcp://HOST:PORT");
+        reject(path, "endpoint=" + session.endpoint + " is neither ipc://PATH nor tcp://HOST:PORT");
     if (tcp && !is_loopback(session.endpoint) && !session.keys)
         reject(path, "endpoint=" + session.endpoint + " is another machine's, which needs keys");
 }

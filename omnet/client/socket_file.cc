@@ -8,24 +8,12 @@ namespace roambus {
 
 namespace {
 
-constexpr std::string_view kZeroMq = "ipc://";
-constexpr std::string_view kLocal = "unix://";
-
-bool has(std::string_view scheme, const std::string& endpoint) {
-    return endpoint.compare(0, scheme.size(), scheme) == 0;
-}
+constexpr std::string_view kScheme = "ipc://";
 
 }  // namespace
 
-bool is_local(const std::string& endpoint) {
-    return has(kLocal, endpoint);
-}
-
 std::string path_of(const std::string& endpoint) {
-    for (const std::string_view scheme : {kZeroMq, kLocal})
-        if (has(scheme, endpoint))
-            return endpoint.substr(scheme.size());
-    return "";
+    return endpoint.compare(0, kScheme.size(), kScheme) == 0 ? endpoint.substr(kScheme.size()) : "";
 }
 
 void remove_socket_file(const std::string& endpoint) {

@@ -8,7 +8,7 @@
 #include <ns3/boolean.h>
 
 #include "client/client.h"
-#include "client/connect.h"
+#include "client/connection.h"
 #include "client/errors.h"
 #include "client/session_file.h"
 #include "settings.h"
@@ -151,7 +151,7 @@ void simulate() {
     const Settings settings = read_settings(kFolder);
     // Seeds of ns-3 begin with 1.
     ns3::RngSeedManager::SetSeed(static_cast<std::uint32_t>(settings.seed + 1));
-    const std::unique_ptr<Channel> channel = connect(session);
+    const std::unique_ptr<Channel> channel = std::make_unique<Connection>(session);
     Client client(*channel, session.token);
     try {
         Bridge(settings, client).run();

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "client/client.h"
-#include "client/connect.h"
+#include "client/connection.h"
 #include "client/errors.h"
 #include "client/session_file.h"
 #include "stand_in/misbehaviour.h"
@@ -27,7 +27,7 @@ Script read_script(const std::string& path) {
 
 std::unique_ptr<Channel> connection(const Session& session, const Misbehaviour& misbehaviour) {
     if (misbehaviour.kind.empty())
-        return roambus::connect(session);
+        return std::make_unique<roambus::Connection>(session);
     return std::make_unique<UnrulyConnection>(session, misbehaviour);
 }
 

@@ -56,7 +56,7 @@ bool is_misbehaviour(const std::string& kind) {
 }
 
 UnrulyConnection::UnrulyConnection(const Session& session, const Misbehaviour& misbehaviour)
-    : connection_(connect(session)), misbehaviour_(misbehaviour) {}
+    : connection_(std::make_unique<Connection>(session)), misbehaviour_(misbehaviour) {}
 
 void UnrulyConnection::send(std::string_view message) {
     const bool is_due = steps_ >= misbehaviour_.after;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/connect.h"
+#include "client/connection.h"
 #include "client/session_file.h"
 #include "stand_in/script.h"
 

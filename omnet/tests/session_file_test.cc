@@ -60,7 +60,7 @@ TEST_CASE("What is wrong in a session is named") {
     CHECK(contains(error("endpoint=ipc://a\ntoken=" + kToken + "\ndeadline_ms=0\n"), "deadline_ms=0"));
     CHECK(contains(error(kGood + "server_key=" + kKey + "\n"), "public_key is missing"));
     CHECK(contains(error(kGood + "server_key=short\n"), "server_key is not a key"));
-    CHECK(contains(error("endpoint=udp://a\ntoken=" + kToken + "\ndeadline_ms=1\n"), "neither ipc://PATH nor unix://"));
+    CHECK(contains(error("endpoint=udp://a\ntoken=" + kToken + "\ndeadline_ms=1\n"), "neither ipc://PATH nor tcp://"));
 }
 
 TEST_CASE("Another machine is not spoken with in the clear, this one is") {

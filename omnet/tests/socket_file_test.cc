@@ -66,11 +66,3 @@ TEST_CASE("Other endpoints have no file") {
     remove_socket_file("tcp://" + host.socket.string());
     CHECK(fs::exists(host.socket));
 }
-
-TEST_CASE("A plain Unix socket is a file, too") {
-    const DeadHost host;
-    remove_socket_file("unix://" + host.socket.string());
-    CHECK_FALSE(fs::exists(host.folder));
-    CHECK(is_local("unix:///a"));
-    CHECK_FALSE(is_local("ipc:///a"));
-}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from roambus.bridge.errors import UserError
 from roambus.experiments.console.options import (
     AGAINST,
     FOLDER,
@@ -31,7 +30,7 @@ from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
     from roambus.experiments.comparing.comparison import Asked
-    from roambus.experiments.comparing.observations import Loaded
+    from roambus.experiments.comparing.loading import Loaded
     from roambus.experiments.studies.study import Study
 
 
@@ -59,7 +58,7 @@ class Selection(NamedTuple):
     def load(self, results: Path, own: Own) -> tuple[Loaded, Asked]:
         """Read the sweep's measurements, computing missing metrics; raise UserError."""
         from roambus.experiments.comparing.comparison import Asked
-        from roambus.experiments.comparing.observations import load
+        from roambus.experiments.comparing.loading import load
 
         asked = Asked(self.names(), tuple(self.metrics), self.against, values_of(self.wheres))
         return load(results, own.load_study(), progress(), own.measure), asked
@@ -180,18 +179,11 @@ def compare(results: Path, selection: Selection, out: Path | None, own: Own) -> 
 
 @click.command()
 @click.argument("results", type=FOLDER)
-@click.option(
-    "--kind",
-    type=click.Choice(["means", "delays", "deliveries"]),
-    default="means",
-    show_default=True,
-    help="What to draw: the metrics' means, the distribution of delays, or the deliveries over time.",
-)
 @_selection("Draws only this metric, or with 'all' every measured one; give the option again for more.")
 @LOOK
 @OWN
 @_OUT
-def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own, out: Path | None) -> None:
+def figures(results: Path, selection: Selection, look: Look, own: Own, out: Path | None) -> None:
     """Draws the figures of RESULTS, each with its caption in a text file beside it.
 
     It draws the figures that the results' study plans, or one for each of the main metrics and of the study's own;
@@ -200,8 +192,7 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
 
     With --against, --agents or --where, a figure draws what roambus compare tests, under the same name: a metric of one
     sweep against an axis, with a line for each agent, and a panel for each combination of values of the other axes;
-    --where keeps some of them. The kinds delays and deliveries are read from the traces, with a line for each agent and
-    value of the axes.
+    --where keeps some of them.
 
     \b
     Example: roambus figures results/small
@@ -209,9 +200,7 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
                    --format pdf --size column
     """  # noqa: D301  # click wants the character itself
     problems: Sequence[str] = ()
-    if kind != "means":
-        files = _draw_curves(results, kind, selection, look, out)
-    elif selection.agents or selection.against or selection.wheres:
+    if selection.agents or selection.against or selection.wheres:
         files, problems = _draw_comparison(results, selection, look, own, out)
     else:
         from roambus.experiments.reporting.figure_files import draw_figures
@@ -221,15 +210,6 @@ def figures(results: Path, kind: str, selection: Selection, look: Look, own: Own
     for path in files:
         answer(path, files=[path])
     report_problems(problems)
-
-
-def _draw_curves(results: Path, kind: str, selection: Selection, look: Look, out: Path | None) -> list[Path]:
-    from roambus.experiments.comparing.observations import draw_curves
-
-    if selection.against is not None:
-        raise UserError(f"--against: {kind} have an axis of their own; only means are drawn against another")
-    agents = {"agent": selection.names()} if selection.agents else {}
-    return draw_curves(results, [kind], values_of(selection.wheres) | agents, look, out)
 
 
 def _draw_comparison(

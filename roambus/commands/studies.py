@@ -49,12 +49,12 @@ def reproduce(
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
     report. STUDY is the name of a study of roambus (roambus list studies), or a file of your own (roambus docs
     studies). Complete runs are not repeated. --set changes all sweeps of the study, to test its claims under other
-    conditions. With --precision points get more seeds only while a claim about them is open, or while the interval of
-    --metric is too wide (roambus docs precision).
+    conditions. With --precision the study has the agents of --quick, and points get more seeds only while a claim about
+    them is open, or while the interval of --metric is too wide (roambus docs precision).
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
-    from roambus.bridge.runs.layout import SWEEP_FILE, unlinked_below
+    from roambus.bridge.runs.layout import AGENT, SWEEP_FILE, unlinked_below
     from roambus.experiments.studies.study import load_study, sweep_folder
     from roambus.spark.engine.session import begin_java, spark_session
 
@@ -67,7 +67,8 @@ def reproduce(
     crew, master = make_crew(workers, spark), spark or "local[*]"
     problems = []
     for one in chosen.sweeps:
-        small = (one.quick, one.quick_seeds) if quick else ({}, None)
+        usual = {AGENT: one.quick[AGENT]} if wished and AGENT in one.quick else {}
+        small = (one.quick, one.quick_seeds) if quick else (usual, None)
         sweep, place = choice.of(chosen.asked(one), *small), sweep_folder(folder, chosen, one)
         factory = factory_of(backend or sweep.backend, Simulator())
         make = partial(run_sweep, out=place, crew=crew, making=Making(retry_failed=True), backend=factory)

@@ -23,6 +23,7 @@ from contextlib import ExitStack, nullcontext, suppress
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from socketserver import TCPServer
 from struct import Struct
 from typing import NamedTuple
 
@@ -31,10 +32,11 @@ from pyspark import SparkContext
 from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError, describe_end, memory_kills
+from roambus.bridge.errors import RoambusError, UserError, describe_end
 from roambus.bridge.files import user_cache
 from roambus.bridge.process import SPARK, private_folder
 
+LOOPBACK = "127.0.0.1"
 OLDEST, NEWEST = 17, 25
 """Spark 4.3 is compiled for Java 17; 25 is the newest tried here."""
 
@@ -205,7 +207,6 @@ class Jvm:
         complete = {**settings, "spark.driver.extraJavaOptions": options}
         words = [word for name, value in complete.items() for word in ("--conf", f"{name}={value}")]
         home, file = write_java_home(java, self.folder / "java"), self.folder / _GATEWAY
-        self._kills_before = memory_kills()
         self._said = None if is_loud else self.folder / "stderr"
         with nullcontext(sys.stderr) if self._said is None else self._said.open("wb") as said:
             # A session of its own: Ctrl-C reaches Python alone. As soon as Python is gone, its input ends.
@@ -232,7 +233,7 @@ class Jvm:
             status = self._process.wait(within_s)
         except subprocess.TimeoutExpired:
             return None
-        return f"its Java {describe_end(status, self._kills_before)}{self._last_lines()}"
+        return f"its Java {describe_end(status)}{self._last_lines()}"
 
     def finish(self) -> None:
         """Close its input, await its end, and remove its folder."""
@@ -268,13 +269,22 @@ def forget() -> None:
 
 
 def silence_losses() -> None:
-    """Silence Py4J's and accumulators' logs of lost calls: objects outlive Java."""
+    """Silence Py4J's and accumulators' logs of lost calls: objects outlive Java. Bind no name.
+
+    PySpark binds `localhost`, which not every `/etc/hosts` has.
+    """
     logging.root.addFilter(_is_not_py4j)  # another time it changes nothing
     AccumulatorTCPServer.handle_error = _say_nothing  # type: ignore[assignment, method-assign]  # PySpark makes the server itself
+    AccumulatorTCPServer.server_bind = _bind_loopback  # type: ignore[assignment, method-assign]
 
 
 def _say_nothing(*_: object) -> None:
     pass
+
+
+def _bind_loopback(server: TCPServer) -> None:
+    server.server_address = (LOOPBACK, 0)
+    TCPServer.server_bind(server)
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:

@@ -26,7 +26,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import RoambusError, UserError
-from roambus.spark.engine.java import ENDS_S, Jvm, forget, silence_losses
+from roambus.spark.engine.java import ENDS_S, LOOPBACK, Jvm, forget, silence_losses
 
 Result = TypeVar("Result")
 
@@ -85,7 +85,6 @@ SPARK_HOME = Path(pyspark.__file__).parent
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 # The quick compiler alone has 48 MiB for its code, which some twenty aggregations fill; then Java only interprets.
 _COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-_LOOPBACK = "127.0.0.1"
 _OTHERS = (
     "HADOOP_CONF_DIR",
     "JAVA_TOOL_OPTIONS",
@@ -100,7 +99,7 @@ _OTHERS = (
 )
 """Variables of another installation, which a local session ignores."""
 _log = logging.getLogger(__name__)
-_PRIVATE: Settings = {"spark.driver.bindAddress": _LOOPBACK, "spark.driver.host": _LOOPBACK}
+_PRIVATE: Settings = {"spark.driver.bindAddress": LOOPBACK, "spark.driver.host": LOOPBACK}
 _NOT_ACCEPTED = (
     "a program answers there, but refuses the connection: is it the master's port (7077, not that of its web page), "
     f"the same Spark ({pyspark.__version__}), and the same spark.authenticate.secret?"
@@ -172,6 +171,7 @@ def _start(master: str, java_options: str | None) -> SparkSession:
     settings, surroundings = _settings_on(master), _surroundings(master)
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
     if not is_cluster(master):
+        _check_loopback()
         _say_ignored(surroundings)
     with _environment(surroundings):
         gateway = _gateway(master, settings)
@@ -200,10 +200,20 @@ def _settings_on(master: str) -> Settings:
 def _surroundings(master: str) -> dict[str, str | None]:
     ours = {"SPARK_HOME": str(SPARK_HOME), "PYSPARK_PYTHON": sys.executable}
     if not is_cluster(master):
-        return {**dict.fromkeys(_OTHERS), **ours, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_LOCAL_HOSTNAME": _LOOPBACK}
+        return {**dict.fromkeys(_OTHERS), **ours, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_LOCAL_HOSTNAME": LOOPBACK}
     address = os.environ.get("SPARK_LOCAL_IP", local_address(master))
     given = {name: os.environ[name] for name in ("PYSPARK_PYTHON", "SPARK_LOCAL_HOSTNAME") if name in os.environ}
     return {**ours, "SPARK_LOCAL_IP": address, "SPARK_LOCAL_HOSTNAME": address, **given}  # no name that others miss
+
+
+def _check_loopback() -> None:
+    """Raise UserError where the loopback address does not work, instead of Java's stack trace."""
+    try:
+        with socket.create_server((LOOPBACK, 0)) as server:
+            socket.create_connection(server.getsockname()).close()
+    except OSError:
+        remedy = "bring the loopback interface up (as root: ip link set lo up)"
+        raise UserError(f"Spark needs the address {LOOPBACK}, which fails on this machine: {remedy}") from None
 
 
 def _say_ignored(surroundings: Mapping[str, str | None]) -> None:

@@ -39,7 +39,6 @@ ROLES = ("publisher", "subscriber", "broker")
 SUBSCRIBER, ROUTED, DELIVERIES = "subscriber", "routed", "deliveries"
 PUBLISHED_S, DELIVERED_S, DELAY_S = "published_s", "delivered_s", "delay_s"
 ROLE, MESSAGES, AIR_BYTES, ENERGY_MJ, DIED_S = "role", "messages", "air_bytes", "energy_mj", "died_s"
-LEFT_S, BACK_S = "left_s", "back_s"
 
 _OF_TABLES = (
     schema.PUBLISH, schema.ROUTE, schema.DELIVER, schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE,
@@ -260,24 +259,9 @@ class Run:
         each: pd.DataFrame = late.assign(**{schema.NOTIFICATION_ID: ids}).explode(schema.NOTIFICATION_ID)
         return each.reset_index(drop=True)
 
-    @property
-    @once
-    def absences(self) -> pd.DataFrame:
-        """A row for each announced absence that ends: `node`, `left_s`, `back_s`."""
-        moves = self.rows(schema.DETACH, schema.ATTACH)
-        back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
-        timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, LEFT_S], axis=1).assign(**{BACK_S: back})
-        return timed[moves[schema.EVENT] == schema.DETACH].dropna().reset_index(drop=True)
-
 
 class NonsenseError(DamagedTraceError):
     """An intact trace has impossible contents."""
-
-
-def pairs_during(run: Run, absences: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs published in [detachment, return), with the absence."""
-    both = run.pairs.merge(absences, left_on=SUBSCRIBER, right_on=schema.NODE)
-    return both[(both[LEFT_S] <= both[PUBLISHED_S]) & (both[PUBLISHED_S] < both[BACK_S])]
 
 
 # What metrics compute with

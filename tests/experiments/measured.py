@@ -25,7 +25,7 @@ CONFIGS, SPEEDS = ("C2", "C4", "C8", "C16", "C32"), ("2", "4", "6", "8", "10")
 def plausible(agent: str, config: str, speed: str, seed: int) -> Run:
     """Numbers of the order that a radio network gives; the same for the same arguments."""
     random = Random(f"{agent}/{config}/{speed}/{seed}")
-    size, mft = int(config[1:]), agent == "mft"
+    size, mft = int(config[1:]), agent.startswith("mft")
     expected = 1000 * size
     attempted = round(expected * (0.9 if mft else 1.0) * random.uniform(0.9, 1.0))
     rate = 0.95 * size**-0.25 * random.uniform(0.9, 1.0) + (0.01 * float(speed) if mft else -0.01 * float(speed))

@@ -100,7 +100,7 @@ def test_a_sweep_is_shown_with_its_axes_agents_and_number_of_runs() -> None:
     """2 agents x 5 sizes x 5 speeds x 10 seeds."""
     (sweep,) = find("thesis", "sweeps")
     lines = list(sweep.lines())
-    assert {"  runs: 500", "  speed  2, 4, 6, 8, 10", "  aodv  aodv; profile=thesis"} <= set(lines)
+    assert {"  runs: 1000", "  speed  2, 4, 6, 8, 10", "  aodv-thesis  aodv; profile=thesis"} <= set(lines)
 
 
 def test_a_metric_is_shown_with_its_definition_and_unit() -> None:

@@ -47,7 +47,7 @@ from roambus.spark.metrics.catalogue import DELAY_MEAN_S
 from roambus.spark.metrics.extra import NOTHING
 from tests.experiments.measured import measurements
 
-SWEEP = override(read_sweep("thesis"), {"config": "C2,C8", "speed": "2,8"})
+SWEEP = override(read_sweep("thesis"), {"agent": "mft,aodv", "config": "C2,C8", "speed": "2,8"})
 PRECISION = Precision(Width(0.02), first=3, most=10)
 C2, C8 = "agent=mft/config=C2/speed=2", "agent=aodv/config=C8/speed=8"
 

@@ -254,8 +254,7 @@ def test_a_missing_variable_is_refused_with_its_line(folder: Path, refused: Refu
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("run field --transport local", "--transport: the back-end radio runs in this process"),
-        ("run field --no-batching", "--batching: the back-end radio"),
+        ("run field --no-batching", "--batching: the back-end radio runs in this process"),
         ("run field --backend ideal --lookahead", "--lookahead: the back-end ideal"),
         ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal"),
         ("sweep mine.toml --deadline 9", "--deadline: the back-end radio"),

@@ -13,7 +13,7 @@ from scipy import stats
 import roambus
 from roambus.bridge.errors import UserError
 from roambus.dataframes import Results
-from roambus.experiments.comparing.observations import Loaded
+from roambus.experiments.comparing.loading import Loaded
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Support

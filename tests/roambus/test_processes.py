@@ -95,6 +95,20 @@ def test_a_full_disk_is_told_once(folder: Path, kilobytes: int) -> None:
     assert not list(folder.rglob(".trace*"))
 
 
+SMALL = ("run", "field", "--agent", "mine.py", "--set", "nodes=2", "--set", "time_limit=1", "--backend", "ideal")
+
+
+@pytest.mark.parametrize("words", [SMALL, pytest.param(("sweep", "mine.toml"), marks=pytest.mark.slow)])
+def test_closed_streams_are_no_mistake(folder: Path, words: Sequence[str]) -> None:
+    """Of a command and of its workers: what would be printed is lost, and nothing else."""
+    write_agent(folder, "mine", "print('unheard', flush=True)")
+    closed = ["bash", "-c", 'exec "$@" <&- >&- 2>&-', "bash"]
+    running = start(folder, *words, "--out", "out", prefix=closed)
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert traces(folder)
+
+
 @pytest.fixture
 def slow(folder: Path) -> Path:
     """A sweep whose runs with two nodes are quick, and with four are not."""

@@ -1,7 +1,7 @@
-"""Random trees of brokers in which everything moves, breaks and merges, and what must hold once all is quiet.
+"""Trees of brokers in which everything moves, breaks and merges, and what must hold once all is quiet.
 
-A `Plan` is made of plain numbers, so that hypothesis can make it small; what makes no sense when its turn comes is
-skipped. It runs whole agents over ideal links, on the tree that the plan gives, without heartbeats and link layer.
+What makes no sense when its turn comes is skipped. A `Plan` runs whole agents over ideal links, on the tree that it
+gives, without heartbeats and link layer.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
-
-from hypothesis import strategies as st
 
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
@@ -230,28 +228,6 @@ _STEPS = {
     "recover": _recover,
     "freeze": _freeze,
 }
-FREEZE = "freeze"
-"""A step in which nothing becomes quiet before the node is back; plans have it if they are asked to."""
-KINDS = tuple(kind for kind in _STEPS if kind != FREEZE)
-FAULTS = ("crash", "recover")
-
-
-@st.composite
-def plans(draw: st.DrawFn, brokers: int = 8, steps: int = 10, *, crossing: bool = True, faults: bool = True) -> Plan:
-    """Plans in which some clients have subscribed before anything else happens.
-
-    With `crossing` a step can come before the messages of the one before it have arrived.
-    """
-    allowed = [kind for kind in KINDS if faults or kind not in FAULTS]
-    number = st.integers(0, 29)
-    gap = st.none() | st.integers(0, 5) if crossing else st.none()
-    subscribe = st.builds(Step, st.just("subscribe"), number, number)
-    step = st.builds(Step, st.sampled_from(allowed), number, number, gap)
-    return Plan(
-        tuple(draw(st.lists(number, max_size=brokers - 1))),
-        tuple(draw(st.lists(number, max_size=3))),
-        (*draw(st.lists(subscribe, min_size=1, max_size=3)), *draw(st.lists(step, max_size=steps))),
-    )
 
 
 @dataclass

@@ -1,7 +1,7 @@
-"""Random histories of the skip ring, and what must hold once all has been quiet for a while.
+"""Histories of the skip ring, and what must hold once all has been quiet for a while.
 
-A `History` is made of plain numbers, so that hypothesis can make it small; what makes no sense when its turn comes is
-skipped. It runs whole agents over ideal links between all nodes; node 0 is the supervisor.
+What makes no sense when its turn comes is skipped. Whole agents run over ideal links between all nodes; node 0 is the
+supervisor.
 """
 
 from __future__ import annotations
@@ -170,20 +170,6 @@ _STEPS = {
     "freeze": _freeze,
     "recover": _recover,
 }
-_LIKELY = ("subscribe", "subscribe", "publish", "recover", "attach")
-_GAPS = (0, 1, 10, 100, 1000, 3000, 20_000)
-_DELAYS = (1, 10, 100, 500, 1000, 2000)
-
-
-def draw_history(random: Random, *, most_steps: int = 14) -> History:
-    """A history of at most six subscribers."""
-    subscribers = random.randint(1, 6)
-    kinds = (*_STEPS, *_LIKELY)
-    steps = (
-        Step(random.choice(kinds), random.randint(0, subscribers), random.choice(_GAPS))
-        for _ in range(random.randint(1, most_steps))
-    )
-    return History(subscribers, random.choice(_DELAYS), random.random() < 0.3, tuple(steps), random.randrange(1 << 30))
 
 
 @dataclass

@@ -42,7 +42,6 @@ class Stage:
     deadline_s: float
     seconds: int
     """How long the runs are, in simulated time."""
-    transport: str = "zeromq"
     backend: str = "castalia"
     abandoned: set[Path] = field(default_factory=set)
     """Private folders of hosts that were killed before they had a simulator: the next host but one removes them."""
@@ -71,7 +70,6 @@ class Stage:
         """The command of one run."""
         settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         options = ["--backend", self.backend, "--deadline", f"{self.deadline_s:g}", "--out", str(self.results)]
-        options += ["--transport", self.transport]
         return ["run", TEMPLATE, "--agent", AGENT, "--seed", str(seed), *settings, *options]
 
     def surroundings(self, mark: str) -> dict[str, str]:
@@ -79,7 +77,7 @@ class Stage:
         return surroundings(mark, self.temporary, self.environment)
 
 
-def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int, transport: str = "zeromq") -> Stage:
+def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int) -> Stage:
     """Makes the folders; raises UserError if the simulator is not there."""
     environment: dict[str, str] = {}
     if simulator == "stand-in":
@@ -89,7 +87,7 @@ def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int, tra
     else:
         find_installation()
     backend = "ns3" if simulator == "ns3" else "castalia"
-    stage = Stage(folder, environment, deadline_s, seconds, transport, backend)
+    stage = Stage(folder, environment, deadline_s, seconds, backend)
     stage.temporary.mkdir(parents=True)
     return stage
 

@@ -2,6 +2,6 @@
 
 - `backend`: the run's phases, fewer round trips, and the factories.
 - `simulators`: a started or awaited simulator, and its files in the run's folder.
-- `zeromq` and `local`: the transports; the address, its keys and its token.
+- `zeromq`: the transport; the address, its keys and its token.
 - `installation`: finds OMNeT++, Castalia and our modules, and builds these.
 """

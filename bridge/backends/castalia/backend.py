@@ -18,14 +18,13 @@ from pathlib import Path
 from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import (
-    Channel,
     ServedSimulator,
     Simulator,
     StartedSimulator,
     Ways,
     ways_of,
 )
-from roambus.bridge.backends.castalia.zeromq import Endpoint, Transport
+from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
@@ -98,7 +97,7 @@ class CastaliaBackend:
         self._messages = messages
         self._simulator = simulator
         self._host = wire.HostSide(scenario.time_limit, batching=batching, lookahead=lookahead)
-        self._connection: Channel | None = None
+        self._connection: Connection | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
         """Pending instants of the last wire Step."""
@@ -164,7 +163,7 @@ class CastaliaBackend:
             raise self._placed(error, "after the end of the run") from error
         return self._totals or Totals()
 
-    def _read_hello(self, frame: bytes, connection: Channel) -> Hello:
+    def _read_hello(self, frame: bytes, connection: Connection) -> Hello:
         """Read Hello; a refused simulator logs the reason."""
         try:
             said = wire.parse(frame, "hello").hello
@@ -248,13 +247,12 @@ class BridgedFactory:
     deadline_s: float | None = None
     batching: bool = True
     lookahead: bool = True
-    transport: Transport = "zeromq"
 
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
     ) -> CastaliaBackend:
         """Return a back-end that starts the program on `open`."""
-        simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways, self.transport)
+        simulator = StartedSimulator(folder, program, self.deadline_s or DEADLINE_S, ways)
         return self.over(scenario, agent, simulator)
 
     def over(self, scenario: Scenario, agent: type[Agent], simulator: Simulator) -> CastaliaBackend:
@@ -311,5 +309,5 @@ class ServeFactory(BridgedFactory):
         """Return a run's back-end, which listens on `open`."""
         _check_positions(scenario, agent)
         deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
-        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways, self.transport)
+        simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways)
         return self.over(scenario, agent, simulator)

@@ -19,9 +19,8 @@ from types import MappingProxyType
 from typing import Protocol
 
 from roambus.bridge.backends.castalia.installation import Program, find_installation
-from roambus.bridge.backends.castalia.local import LocalConnection
-from roambus.bridge.backends.castalia.zeromq import SCHEMES, Connection, Endpoint, Transport
-from roambus.bridge.errors import BackendError, UserError, describe_end, memory_kills
+from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
+from roambus.bridge.errors import BackendError, UserError, describe_end
 from roambus.bridge.process import interrupts_postponed
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
@@ -69,7 +68,7 @@ class Simulator(Protocol):
     def hello_within_s(self) -> float:
         """Return the seconds to wait for Hello."""
 
-    def connect(self) -> Channel:
+    def connect(self) -> Connection:
         """Get a simulator; called once, first. Raise UserError, BackendError."""
 
     def last_lines(self) -> str:
@@ -82,31 +81,19 @@ class Simulator(Protocol):
         """
 
 
-Channel = Connection | LocalConnection
-"""Bound at once; from Hello on for the peer with the run's token."""
-
-
-def listen(endpoint: Endpoint, deadline_s: float, ended: Callable[[], str | None]) -> Channel:
-    """Listen; `ended` describes the simulator's end. Raise UserError if unavailable."""
-    return (LocalConnection if endpoint.address.startswith(SCHEMES["local"]) else Connection)(
-        endpoint, deadline_s, ended
-    )
-
-
 class _SimulatorOfRun:
-    def __init__(self, folder: Path, deadline_s: float, ways: Ways, transport: Transport) -> None:
+    def __init__(self, folder: Path, deadline_s: float, ways: Ways) -> None:
         self._folder = folder
         self._deadline_s = deadline_s
         self._ways = ways
-        self._transport = transport
         self._resources = ExitStack()
         self.run = f"run {folder}"
 
-    def _listen(self, endpoint: Endpoint, links: Mapping[str, Path], ended: Callable[[], str | None]) -> Channel:
+    def _listen(self, endpoint: Endpoint, links: Mapping[str, Path], ended: Callable[[], str | None]) -> Connection:
         self._resources.enter_context(endpoint)
         directory = run_directory(self._folder, links, endpoint, self._deadline_s, self._ways)
         self._directory = self._resources.enter_context(directory)
-        channel = listen(endpoint, self._deadline_s, ended)
+        channel = Connection(endpoint, self._deadline_s, ended)
         self._resources.callback(channel.close)
         return channel
 
@@ -114,26 +101,19 @@ class _SimulatorOfRun:
 class StartedSimulator(_SimulatorOfRun):
     """A simulator as a child process in the run's folder."""
 
-    def __init__(
-        self,
-        folder: Path,
-        program: Program,
-        deadline_s: float,
-        ways: Ways = NO_WAYS,
-        transport: Transport = "zeromq",
-    ) -> None:
-        super().__init__(folder, deadline_s, ways, transport)
+    def __init__(self, folder: Path, program: Program, deadline_s: float, ways: Ways = NO_WAYS) -> None:
+        super().__init__(folder, deadline_s, ways)
         self._program = program
         self._child: Child | None = None
         self.hello_within_s = START_DEADLINES * deadline_s
 
-    def connect(self) -> Channel:
+    def connect(self) -> Connection:
         """Listen and start the simulator; raise UserError, BackendError."""
         # The order matters: core, then address, then child, which inherits the core and finds the session written.
         with interrupts_postponed():  # else what was just made might not be known to `end`
             self._resources.enter_context(core_of_our_own())
             channel = self._listen(
-                Endpoint.private(self._transport),
+                Endpoint.private(),
                 self._program.links,
                 lambda: self._child.ended() if self._child else None,
             )
@@ -164,23 +144,22 @@ class ServedSimulator(_SimulatorOfRun):
         wait_s: float,
         announce: Callable[[Path], None],
         ways: Ways = NO_WAYS,
-        transport: Transport = "zeromq",
     ) -> None:
         """`address` is tcp://ADDRESS:PORT or None; `announce` gets the folder once listening."""
-        super().__init__(folder, deadline_s, ways, transport)
+        super().__init__(folder, deadline_s, ways)
         self._address = address
         self._announce = announce
-        self._channel: Channel | None = None
+        self._channel: Connection | None = None
         self.hello_within_s = wait_s
 
-    def connect(self) -> Channel:
+    def connect(self) -> Connection:
         """Listen and wait for a user's simulator; raise UserError, BackendError."""
         with interrupts_postponed():
             try:
                 links = find_installation().links()
             except UserError:
                 links = {}  # the simulator can only run on another machine
-            endpoint = Endpoint.private(self._transport) if self._address is None else Endpoint.tcp(self._address)
+            endpoint = Endpoint.private() if self._address is None else Endpoint.tcp(self._address)
             self._channel = self._listen(endpoint, links, lambda: None)
         self._announce(self._folder)
         return self._channel
@@ -203,7 +182,6 @@ class Child:
         """Start it, with `deadline_s` for an orderly end; raise BackendError."""
         self._deadline_s = deadline_s
         self._log = folder / SIMULATOR_LOG
-        self._kills_before = memory_kills()
         with self._log.open("wb") as log:
             try:
                 # A session of its own: Ctrl-C reaches the host alone, which then ends it in order.
@@ -221,7 +199,7 @@ class Child:
         if status is None:
             return None
         advice = _NOT_LINKED if status == _LINKER_STATUS else ""
-        return f"the simulator {describe_end(status, self._kills_before)}{advice}"
+        return f"the simulator {describe_end(status)}{advice}"
 
     def end(self, *, in_order: bool) -> None:
         """Wait a moment for its end, then send SIGKILL.

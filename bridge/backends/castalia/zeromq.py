@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import zmq
@@ -34,9 +34,6 @@ from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 
 SOCKET = "bridge"
-Transport = Literal["zeromq", "local"]
-SCHEMES: dict[Transport, str] = {"zeromq": "ipc://", "local": "unix://"}
-"""The beginning of a private socket's address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +64,11 @@ class Endpoint:
     """It removes the folder."""
 
     @classmethod
-    def private(cls, transport: Transport = "zeromq") -> Endpoint:
+    def private(cls) -> Endpoint:
         """Return a socket in a new folder that only the user can enter."""
         resources = ExitStack()
         folder = resources.enter_context(private_folder(BRIDGE))
-        return cls(f"{SCHEMES[transport]}{folder / SOCKET}", folder=folder, resources=resources)
-
-    @property
-    def path(self) -> str:
-        """Return a Unix socket's file."""
-        return self.address.partition("://")[2]
+        return cls(f"ipc://{folder / SOCKET}", folder=folder, resources=resources)
 
     @classmethod
     def tcp(cls, address: str) -> Endpoint:

@@ -14,7 +14,7 @@ from roambus.bridge.trace import schema
 from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
 from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
 from roambus.spark.metrics.extra import Extra
-from roambus.spark.metrics.run import Run, billionths, difference_s, once, pairs_during
+from roambus.spark.metrics.run import Run, billionths, difference_s, once
 
 _SETTLED, _LATE = 0.2, 0.7
 """Observed messages come after the caches have filled, and early enough to disappear."""
@@ -141,14 +141,24 @@ def catch_up_s(run: Run) -> float:
 
 @once
 def missing_while_away(run: Run) -> pd.DataFrame:
-    """Return the pairs published during an absence (`pairs_during`), and whether each `is_lost`.
+    """Return the pairs published in [detachment, return), and whether each `is_lost`.
 
     Absences must begin early enough and end in the run.
     """
-    left, back = billionths(run.absences["left_s"]), billionths(run.absences["back_s"])
+    away = absences(run)
+    left, back = billionths(away["left_s"]), billionths(away["back_s"])
     is_observed = (left < _EARLY * 1e9 * run.end_s) & (back < 1e9 * (run.end_s - _IN_TIME_S))
-    pairs = pairs_during(run, run.absences[is_observed])
+    both = run.pairs.merge(away[is_observed], left_on="subscriber", right_on=schema.NODE)
+    pairs = both[(both["left_s"] <= both["published_s"]) & (both["published_s"] < both["back_s"])]
     return pairs.assign(is_lost=pairs["delivered_s"].isna())
+
+
+def absences(run: Run) -> pd.DataFrame:
+    """A row for each announced absence that ends: `node`, `left_s`, `back_s`."""
+    moves = run.rows(schema.DETACH, schema.ATTACH)
+    back = moves.groupby(schema.NODE)[schema.TIME_S].shift(-1)
+    timed = moves[[schema.NODE, schema.TIME_S]].set_axis([schema.NODE, "left_s"], axis=1).assign(back_s=back)
+    return timed[moves[schema.EVENT] == schema.DETACH].dropna()
 
 
 def _by_absence(run: Run) -> Any:

@@ -18,6 +18,7 @@ from roambus.experiments.studies.thesis.claims import (
     CONFIG,
     FURTHER_CLAIMS,
     SPEED,
+    STAND_INS,
     THESIS_CLAIMS,
     THESIS_CONFIG,
     THESIS_SPEED,
@@ -58,7 +59,8 @@ def thesis_plans(measured: Measurements) -> Iterator[Plan]:
 
 def _delivery_rates(measured: Measurements, metric: str, suffix: str) -> Iterator[Plan]:
     for letter, agent in zip(ascii_lowercase, measured.agents, strict=False):
-        title = f"Figure 4.4{letter}: {measured.title(metric)}, {measured.agent_name(agent)}"
+        number = f"Figure 4.4{letter}" if letter in "ab" else "As figure 4.4"
+        title = f"{number}: {measured.title(metric)}, {measured.agent_name(agent)}"
         lines = [Line(f"{speed} m/s", {AGENT: agent, SPEED: speed}) for speed in measured.values(SPEED)]
         yield Plan(f"figure-4.4{letter}{suffix}", title, metric, CONFIG, lines)
 
@@ -78,8 +80,9 @@ STUDY = Study(
             "thesis",
             thesis_plans,
             THESIS_CLAIMS,
-            alike=("thesis-bare", "aodv-rfc", "flooding"),
-            quick=_QUICK,
+            alike=("thesis-bare", "flooding"),
+            stand_ins=STAND_INS,
+            quick={AGENT: "mft,aodv", **_QUICK},
             quick_seeds=3,
         ),
     ),

@@ -16,6 +16,7 @@ from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue, Route
 from roambus.python_protocol.routing.dsr.cache import Path, RouteCache
 from roambus.python_protocol.routing.dsr.messages import (
     NODE_UNREACHABLE,
+    BrokenLink,
     RouteError,
     RouteReply,
     RouteRequest,
@@ -66,10 +67,17 @@ class DsrParameters(UnicastParameters):
     cached_replies: bool = parameter(
         True, source="RFC 4728, section 8.2.3", doc="a node answers for a target to which it has a path"
     )
-    reply_delay: SimTime = parameter(
-        10 * MILLISECOND,
+    blacklist_timeout: SimTime = parameter(
+        3 * SECOND,
         unit="s",
-        source="RFC 4728, section 8.2.5: H; reasoned: some air times of a frame",
+        source="RFC 4728, section 4.6, without a value; ns-3 DSR: BlacklistTimeout",
+        at_least=0,
+        doc="requests of a neighbour that a reply has not reached are ignored for this time",
+    )
+    reply_delay: SimTime = parameter(
+        2 * MILLISECOND,
+        unit="s",
+        source="RFC 4728, section 8.2.5: H; reasoned: an air time of a frame, within NonpropRequestTimeout",
         at_least=0,
         doc="a cached reply with a path of h hops waits for this times (h - 1 + r), with r drawn from 0 to 1",
     )
@@ -97,6 +105,10 @@ class Dsr(Router):
         self._sent: dict[NodeId, int] = {}
         """The number of requests for each target that is searched."""
         self._identification = 0
+        self._errors: tuple[BrokenLink, ...] = ()
+        """The last error received, if any, until a propagating request has spread it."""
+        self._blacklist: dict[NodeId, SimTime] = {}
+        """Until when neighbours are on it; entries expire instead of becoming questionable."""
 
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, now: SimTime) -> None:
@@ -144,11 +156,11 @@ class Dsr(Router):
             return None
         return message.replaced(route=message.route.onward()), nodes[-left]
 
-    def _learn(self, nodes: Path, now: SimTime) -> None:
-        """Cache the ways to both ends of a route over this node (section 8.1.4); links carry frames both ways."""
+    def _learn(self, nodes: Path, now: SimTime, *, back: bool = True) -> None:
+        """Cache the ways to both ends of a route over this node (section 8.1.4), or to its last one."""
         if self.node in nodes:
             place = nodes.index(self.node)
-            learned = self.cache.add(nodes[place:], now), self.cache.add(nodes[place::-1], now)
+            learned = self.cache.add(nodes[place:], now), back and self.cache.add(nodes[place::-1], now)
             if any(learned):
                 self._release(nodes, now)
 
@@ -167,7 +179,9 @@ class Dsr(Router):
         self._sent[target] = sent + 1
         self._identification = following(self._identification, _BITS)
         limit = 1 if sent == 0 else parameters.discovery_hop_limit
-        self.frames.broadcast(RouteRequest(limit, self.node, self._identification, target, ()), now)
+        self.frames.broadcast(RouteRequest(limit, self.node, self._identification, target, self._errors, ()), now)
+        if limit > 1:
+            self._errors = ()
         wait = min(parameters.request_period << max(0, sent - 1), parameters.max_request_period)
         self.set_timer(RequestTimer(target), wait if sent else parameters.nonprop_request_timeout)
 
@@ -191,10 +205,18 @@ class Dsr(Router):
         """Answer every copy as the target; else answer from the cache or pass on the first one (section 8.2.2)."""
         way = (request.source, *request.addresses)
         if self.node in way:
+            if way[-2:-1] == (self.node,):  # the sender has heard this node (section 4.6)
+                self._blacklist.pop(sender, None)
+            return
+        for link in request.errors:
+            self.cache.remove_link(*link)
+        is_target = request.target == self.node
+        if self._blacklist.get(sender, now) > now and not is_target:
             return
         self._learn((*way, self.node), now)
-        if request.target == self.node:
-            self._reply((*way, self.node), (*way, self.node), now, delay=0)
+        if is_target:
+            delay = self.random.randint(0, self.parameters.broadcast_jitter)
+            self._reply((*way, self.node), (*way, self.node), now, delay=delay)
         elif not self._requests.add((request.source, request.identification, request.target)):
             return
         elif not self._answer_from_cache(way, request.target, now) and request.hop_limit > 1:
@@ -222,8 +244,8 @@ class Dsr(Router):
 
     @on(RouteReply)
     def receive_reply(self, reply: RouteReply, sender: NodeId, now: SimTime) -> None:
-        """Cache the route, and pass the reply on (section 8.2.6)."""
-        self._learn((reply.destination, *reply.addresses), now)
+        """Cache the route, but for links that the reply has not crossed (section 3.3.1), and pass it on."""
+        self._learn((reply.destination, *reply.addresses), now, back=False)
         self._pass_along(reply, now)
 
     def _pass_along(self, message: RouteReply | RouteError, now: SimTime) -> None:
@@ -233,17 +255,20 @@ class Dsr(Router):
     # Route maintenance (sections 8.3 and 8.4)
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
-        """Cut paths over the link, inform the sources of packets, and salvage these (section 8.3.4)."""
+        """Cut paths over the link, inform sources, and salvage packets (section 8.3.4)."""
         self.cache.remove_link(self.node, neighbour)
-        informed: set[NodeId] = set()
+        informed = {self.node}
         for message in undelivered:
-            if not isinstance(message, SourcedPacket):
+            if isinstance(message, RouteError):
                 continue
             nodes = nodes_of(message)
-            if nodes[0] not in informed and nodes[0] != self.node:
+            if nodes[0] not in informed:
                 informed.add(nodes[0])
                 self._inform(nodes, neighbour, now)
-            self._salvage(message, now)
+            if isinstance(message, SourcedPacket):
+                self._salvage(message, now)
+            else:  # a reply: the link may be one-way (section 8.2.6)
+                self._blacklist[neighbour] = now + self.parameters.blacklist_timeout
 
     def _inform(self, nodes: Path, neighbour: NodeId, now: SimTime) -> None:
         back = nodes[nodes.index(self.node) :: -1]
@@ -263,8 +288,10 @@ class Dsr(Router):
 
     @on(RouteError)
     def receive_error(self, error: RouteError, sender: NodeId, now: SimTime) -> None:
-        """Cut paths over the broken link, and pass the error on (section 8.3.5)."""
+        """Cut paths over the broken link, and pass the error on (section 8.3.5) or keep it for the next request."""
         self.cache.remove_link(error.source, error.unreachable)
+        if error.destination == self.node:
+            self._errors = (BrokenLink(error.source, error.unreachable),)
         self._pass_along(error, now)
 
     # What is looked at

@@ -36,13 +36,24 @@ def route_along(path: tuple[NodeId, ...], salvage: int = 0) -> SourceRoute:
     return SourceRoute(salvage, len(path) - 2, path[1:-1] if salvage == 0 else path[:-1])
 
 
+class BrokenLink(NamedTuple):
+    """The link that a route error is about."""
+
+    sender: NodeId
+    unreachable: NodeId
+
+
 class RouteRequest(Message, tag=0x63, name="RREQ", notation="hop_limit={hop_limit} ..."):
-    """Route request (section 6.2): `addresses` are the nodes that have passed it on."""
+    """Route request (section 6.2): `addresses` are the nodes that have passed it on.
+
+    `errors` has the last route error that its source has received (section 3.4.4), if any.
+    """
 
     hop_limit: U8
     source: NodeId
     identification: U16
     target: NodeId
+    errors: tuple[BrokenLink, ...]
     addresses: tuple[NodeId, ...]
 
 

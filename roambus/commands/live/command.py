@@ -19,14 +19,6 @@ from roambus.python_protocol.vocabulary import SECOND
 if TYPE_CHECKING:
     from roambus.bridge.runs.run import Drive
 
-KINDS = ("ideal", "radio", "all")
-
-REALTIME = click.option(
-    "--realtime",
-    is_flag=True,
-    help="Gives nodes priority over all other processes, so that timers are on time; needs root.",
-)
-
 
 @click.command()
 @SINGLE
@@ -34,13 +26,11 @@ REALTIME = click.option(
 @click.option("--nodes", type=FILE, help="Runs on the nodes of this file, which roambus node wrote, instead.")
 @click.option(
     "--links",
-    type=click.Choice(KINDS),
-    help="The links: ideal, with the quality of the embedded radio, or from every node to every other.  "
-    "[default: ideal; with --nodes, all]",
+    type=click.Choice(["ideal", "all"]),
+    help="The links: ideal, or from every node to every other.  [default: ideal; with --nodes, all]",
 )
-@REALTIME
 @OUT
-def live(single: Single, level: str, nodes: Path | None, links: str | None, realtime: bool, out: Path) -> None:
+def live(single: Single, level: str, nodes: Path | None, links: str | None, out: Path) -> None:
     """Runs TEMPLATE live: each node is a process that sends UDP datagrams in real time.
 
     The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
@@ -60,12 +50,10 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, real
         from roambus.bridge.live.local import drive_here
 
         kind = links or "ideal"
-        _run(single, level, kind, out, lambda advance: drive_here(kind, realtime, advance))
+        _run(single, level, kind, out, lambda advance: drive_here(kind, advance))
         return
     from roambus.bridge.live.machines import drive_there, read_machines
 
-    if realtime:
-        raise click.UsageError("--realtime goes with roambus node, where nodes run on other machines")
     listed, kind = read_machines(nodes), links or "all"
     _run(single, level, kind, out, lambda advance: drive_there(listed, kind, advance))
 
@@ -86,8 +74,7 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, real
     show_default=True,
     help="The folder that keeps the events of this node until they are collected.",
 )
-@REALTIME
-def node(file: Path, number: int | None, addresses: str | None, keep: Path, realtime: bool) -> None:
+def node(file: Path, number: int | None, addresses: str | None, keep: Path) -> None:
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
     FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
@@ -104,7 +91,7 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path, real
         write_machines(file, addresses.split(","))
         answer(file, machines=file)
     elif number is not None:
-        serve_node(read_machines(file), number, keep, realtime, remark)
+        serve_node(read_machines(file), number, keep, remark)
 
 
 def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Callable[[], None]], Drive]) -> None:

@@ -19,7 +19,6 @@ from roambus.bridge.backend import Backend
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.backends.castalia.zeromq import Transport
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ns3 import SETTINGS_FILE, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
@@ -49,7 +48,7 @@ def make_radio(case: Case) -> Backend:
     return RadioBackend(case.scenario)
 
 
-def make_stand_in(case: Case, *, batching: bool = True, transport: Transport = "zeromq") -> Backend:
+def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
     """The scripted simulator, over the real wire."""
     scenario = case.scenario
     nodes = len(scenario.nodes)
@@ -62,21 +61,21 @@ def make_stand_in(case: Case, *, batching: bool = True, transport: Transport = "
     ]
     (case.folder / "links").write_text("\n".join(lines) + "\n")
     program = Program((str(stand_in()), "links"))
-    simulator = StartedSimulator(case.folder, program, DEADLINE_S, transport=transport)
+    simulator = StartedSimulator(case.folder, program, DEADLINE_S)
     return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
 
 
-def make_castalia(case: Case, *, batching: bool = True, transport: Transport = "zeromq") -> Backend:
+def make_castalia(case: Case, *, batching: bool = True) -> Backend:
     """Real Castalia."""
-    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S, transport=transport)
+    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S)
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
-def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True, transport: Transport = "zeromq") -> Backend:
+def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True) -> Backend:
     """Real ns-3."""
     scenario = replace(case.scenario, ns3=Ns3Settings(stack))
     program = replace(ns3(), files={SETTINGS_FILE: settings_text(scenario)})
-    simulator = StartedSimulator(case.folder, program, DEADLINE_S, ways_of(scenario), transport)
+    simulator = StartedSimulator(case.folder, program, DEADLINE_S, ways_of(scenario))
     return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
 
 
@@ -108,11 +107,9 @@ SUBJECTS = [
     pytest.param(make_documented, id="documented"),
     pytest.param(make_stand_in, id="stand-in"),
     pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),
-    pytest.param(partial(make_stand_in, transport="local"), id="stand-in-local"),
     pytest.param(make_castalia, id="castalia", marks=pytest.mark.castalia),
     pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=pytest.mark.castalia),
-    pytest.param(partial(make_castalia, transport="local"), id="castalia-local", marks=pytest.mark.castalia),
     pytest.param(make_ns3, id="ns3", marks=pytest.mark.ns3),
     pytest.param(partial(make_ns3, batching=False), id="ns3-unbatched", marks=pytest.mark.ns3),
-    pytest.param(partial(make_ns3, stack="wifi", transport="local"), id="ns3-wifi-local", marks=pytest.mark.ns3),
+    pytest.param(partial(make_ns3, stack="wifi"), id="ns3-wifi", marks=pytest.mark.ns3),
 ]

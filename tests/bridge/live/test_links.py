@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.errors import UserError
-from roambus.bridge.live.links import ALL, IDEAL, RADIO, links_of
+from roambus.bridge.live.links import ALL, links_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
@@ -76,7 +73,7 @@ def test_a_given_graph_is_the_one_of_ideal_links(
         delays=(LinkDelay(0, 1, 3 * MILLISECOND),),
     )
     described = scenario([Role.NONE] * NODES, ideal=ideal)
-    live = links_of(IDEAL, described, receiver).arrival(sender, sent, 2)
+    live = links_of("ideal", described, receiver).arrival(sender, sent)
     expected = simulated(described, sender, receiver, sent)
     assert (live if live is not None and live < described.time_limit else None) == expected
 
@@ -94,60 +91,27 @@ def test_moving_nodes_are_linked_as_over_ideal_links() -> None:
     """Within the range, at the same moments: looked at each 0.7 s, between all pairs."""
     described = moving(range_m=45)
     for receiver in range(NODES):
-        links = links_of(IDEAL, described, receiver)
+        links = links_of("ideal", described, receiver)
         for sender in set(range(NODES)) - {receiver}:
             for sent in range(0, 60 * SECOND, 7 * SECOND // 2):
-                assert links.arrival(sender, sent, 2) == simulated(described, sender, receiver, sent)
+                assert links.arrival(sender, sent) == simulated(described, sender, receiver, sent)
 
 
 def test_links_lose_the_share_that_the_template_says() -> None:
     """Live as over ideal links: of 4,000 frames each loses a tenth, up to what chance does (four deviations)."""
     described = scenario([Role.NONE] * 2, time_limit=50 * SECOND, ideal=IdealLinks(links=((0, 1),), loss=0.1))
-    links, backend = links_of(IDEAL, described, 1), make_ideal(described)
+    links, backend = links_of("ideal", described, 1), make_ideal(described)
     backend.open()
     sent = [Transmission(0, number * 10 * MILLISECOND, 1, Number(1), 2) for number in range(4000)]
     simulated_number = 0
     while (step := backend.advance(sent, None)) is not None:
         simulated_number, sent = simulated_number + len(step.deliveries), []
         assert not step.failures
-    live_number = sum(links.arrival(0, number * 10 * MILLISECOND, 2) is not None for number in range(4000))
+    live_number = sum(links.arrival(0, number * 10 * MILLISECOND) is not None for number in range(4000))
     assert abs(live_number - 3600) < 4 * 19
     assert abs(simulated_number - 3600) < 4 * 19
 
 
-def test_the_radios_quality_follows_the_movement() -> None:
-    """A pair hears everything when it is close, nothing when it is far, and the share between falls with the loss."""
-    described = moving()
-    links = links_of(RADIO, described, 0)
-    share = [
-        np.mean([links.arrival(1, sent, 20) is not None for _ in range(50)]) for sent in range(0, 60 * SECOND, SECOND)
-    ]
-    assert min(share) < 0.5 < max(share)
-
-
-def test_a_frame_takes_its_time_on_the_air() -> None:
-    """As on the embedded radio: the bytes of message and headers at its data rate, and the way up to the MAC."""
-    described = scenario([Role.NONE] * 2)
-    described = replace(described, nodes=(NodeSettings(position=(0, 0)), NodeSettings(position=(1, 0))))
-    short, long = (links_of(RADIO, described, 1).arrival(0, 0, size) for size in (10, 60))
-    assert short is not None
-    assert long is not None
-    assert long - short == 50 * 8 * SECOND // described.radio.data_rate_bps
-
-
-def test_a_message_too_long_for_the_radio_is_refused() -> None:
-    """By the same limits, in the same words."""
-    links = links_of(RADIO, scenario([Role.NONE] * 2), 0)
-    assert links.refusal(20) is None
-    assert "frame" in (links.refusal(3000) or "")
-
-
 def test_on_a_real_network_who_receives_a_datagram_hears_it() -> None:
     """At once, whatever the template says of its links."""
-    assert links_of(ALL, scenario([Role.NONE] * 2, ideal=IdealLinks(loss=1.0)), 0).arrival(1, 5, 2) == 5
-
-
-def test_links_that_vary_in_time_are_refused() -> None:
-    """They are not played live, which is said before anything runs."""
-    with pytest.raises(UserError, match="vary in time"):
-        links_of(RADIO, replace(scenario([Role.NONE] * 2), temporal=object()), 0)  # type: ignore[arg-type]
+    assert links_of(ALL, scenario([Role.NONE] * 2, ideal=IdealLinks(loss=1.0)), 0).arrival(1, 5) == 5

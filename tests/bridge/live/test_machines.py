@@ -21,7 +21,7 @@ import pytest
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.errors import UserError
 from roambus.bridge.live.machines import open_socket, read_machines, write_machines
-from roambus.bridge.live.node import LiveNode, may_take_precedence
+from roambus.bridge.live.node import LiveNode
 from tests.bridge.live.test_live import Start, rows, start, until
 
 __all__ = ["start"]
@@ -171,18 +171,6 @@ def test_a_question_that_makes_no_sense_is_refused(node: LiveNode, asked: dict[s
     answer, _ = node._answer(dict(asked), [])  # likewise
     assert "refused" in answer
     assert node._answer({"ask": "status"}, [])[0]["state"] == "idle"
-
-
-def test_who_may_not_take_precedence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything runs: --realtime is for root."""
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
-    with pytest.raises(UserError, match="--realtime: only root"):
-        may_take_precedence()
 
 
 # Conducted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from docs.writers.explanations import SUPPOSITIONS
-from docs.writers.reproduction import NOTES, Note, main, read_notes, rerun_command
+from docs.writers.keys import rerun_command
+from docs.writers.reproduction import NOTES, Note, main, read_notes
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.claims import FIRST
-from tests.docs.writers.test_explanations import measured as explained
 from tests.experiments.measured import measurements, write_measurements
+
+STOOD_IN = "as in the thesis"
+AGENTS = ("mft", "aodv", "mft-as-published", "aodv-thesis")
 
 
 def written(folder: Path, name: str, sweep: Measurements) -> str:
@@ -30,7 +34,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made from made-up results: the thesis' sweep without C8 and C32, and flooding."""
     tmp_path = tmp_path_factory.mktemp("results")
     sweeps = {
-        "thesis": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3),
+        "thesis": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3, agents=AGENTS),
         "flooding": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3, agents=("flooding",)),
     }
     folders = [written(tmp_path, name, sweep) for name, sweep in sweeps.items()]
@@ -56,9 +60,8 @@ def test_every_claim_has_its_verdict_and_numbers(document: str) -> None:
     labels = re.findall(r"^- \*\*(S?\d+)\. ", document, re.MULTILINE)
     assert labels[:16] == [str(number) for number in range(1, 17)]
     assert labels[16] == "S1"
-    assert (
-        "| 3 | At C32 and 8 m/s AODV delivers more messages, MFT-PubSub the higher rate. | not measured |" in document
-    )
+    assert "MFT-PubSub the higher rate. | not measured | not measured |" in document
+    assert "| | Claim | Defaults | As in the thesis |" in document
     assert re.search(r"messages per node, aodv minus mft: -?[\d.]+ ± [\d.]+ \(claimed < 0; 3 seeds", document)
     assert "  - roambus sweep explain-load was not run" in document
 
@@ -74,10 +77,19 @@ def test_tables_hold_what_pictures_show(docs: Path) -> None:
     )
 
 
+def test_quantities_stand_in_a_file_for_each_pair_of_agents(docs: Path) -> None:
+    """The pair of today, and the one that stands for the thesis, with the same claims."""
+    rows = list(csv.DictReader((docs / "reproduction" / "claims.csv").read_text(encoding="utf-8").splitlines()))
+    claims = {group: [row["claim"] for row in rows if row["agents"] == group] for group in ("defaults", STOOD_IN)}
+    assert claims["defaults"] == claims[STOOD_IN]
+    of_eight = {row["agents"]: float(row["mean"]) for row in rows if row["claim"] == "8"}
+    assert of_eight["defaults"] != of_eight[STOOD_IN]
+
+
 def test_it_says_what_was_run_and_what_not(document: str) -> None:
     """By the commands that run just this again."""
     assert "roambus sweep thesis --set config=C2,C4,C16 --set speed=2,8" in document
-    assert "| thesis | 36, complete | 0 to 2 |" in document
+    assert "| thesis | 72, complete | 0 to 2 |" in document
     assert "Not run: `roambus sweep unicast`" in document
 
 
@@ -124,13 +136,11 @@ def test_notes_are_read_by_their_headings() -> None:
 
 def test_the_command_of_a_whole_sweep_is_its_name() -> None:
     """Whatever was run otherwise is set."""
-    sweep = explained("explain-payload")
     whole = {"agents": dict.fromkeys(("mft", "aodv")), "axes": {"config": ["C4", "C16"], "payload": [0, 20, 60]}}
     fixed = {"time_limit": 200, "publish_until": 143, "speed": 8}
-    done = Measurements(sweep.runs, sweep.points, {**whole, "set": fixed})
-    assert rerun_command("explain-payload", done) == "roambus sweep explain-payload"
-    less = Measurements(sweep.runs[sweep.runs["seed"] < 2], sweep.points, {**whole, "set": {**fixed, "speed": 2}})
-    assert rerun_command("explain-payload", less) == "roambus sweep explain-payload --set speed=2 --seeds 2"
+    assert rerun_command("explain-payload", {**whole, "set": fixed}, 5) == "roambus sweep explain-payload"
+    less = rerun_command("explain-payload", {**whole, "set": {**fixed, "speed": 2}}, 2)
+    assert less == "roambus sweep explain-payload --set speed=2 --seeds 2"
 
 
 def test_every_note_is_about_what_is_checked() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.experiments.comparing import observations
-from roambus.experiments.comparing.observations import load
+from roambus.experiments.comparing import loading
+from roambus.experiments.comparing.loading import load
 from roambus.spark.aggregation import aggregate
 from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.aggregation.traces import Trace
@@ -32,7 +32,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [{**empty, DELIVERED: float(trace.run[-1]), SENT: {"A": 1}, EXTRA: {}} for trace in traces]
         return pd.DataFrame(rows, index=[trace.run for trace in traces]), {}
 
-    monkeypatch.setattr(observations, "metrics_of", metrics_of)
+    monkeypatch.setattr(loading, "metrics_of", metrics_of)
 
 
 @pytest.mark.usefixtures("computed")

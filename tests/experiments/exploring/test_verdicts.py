@@ -13,7 +13,7 @@ from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.experiments.exploring.checker import Bounds
 from roambus.experiments.exploring.exploration import search
 from roambus.experiments.exploring.scenario_file import read_question, variants
-from roambus.experiments.exploring.verdicts import Report
+from roambus.experiments.exploring.verdicts import UNDECIDED, Report
 from tests.experiments.exploring.exploring import AGENTS
 
 OUTCOMES = "64 outcomes of chance for one event"
@@ -49,7 +49,7 @@ def test_outcomes_of_chance_that_were_not_tried_leave_it_undecided(tmp_path: Pat
     """Of the 128 outcomes of seven throws the last delivers twice, and 64 are tried."""
     found = explored(tmp_path, "Gambler", "must nothing twice")
     assert found.verdicts == {"nothing twice": undecided(OUTCOMES) + "have it draw from fewer values"}
-    assert not found.is_decided
+    assert found.has(UNDECIDED)
 
 
 def test_exactly_as_many_outcomes_as_are_tried_are_all(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_property_that_cannot_see_says_so(tmp_path: Path, line: str, blind: st
     (tmp_path / "question.txt").write_text(f"agent flooding\n{PUBLISHED}must {line}\n")
     found = report(tmp_path / "question.txt")
     assert found.verdicts == {line: f"not decided: {blind}"}
-    assert not found.is_decided
+    assert found.has(UNDECIDED)
 
 
 def test_an_agent_that_notes_nothing_says_nothing_of_what_is_lost(tmp_path: Path) -> None:

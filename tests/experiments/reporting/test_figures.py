@@ -249,8 +249,8 @@ def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[st
     drawn: list[Axes] = []
     plot = Picture.add_subplot
 
-    def kept(picture: Picture) -> Axes:
-        drawn.append(plot(picture))
+    def kept(picture: Picture, *place: int) -> Axes:
+        drawn.append(plot(picture, *place))
         return drawn[-1]
 
     monkeypatch.setattr(Picture, "add_subplot", kept)

@@ -97,7 +97,7 @@ def test_results_of_no_study() -> None:
     assert SweepResults(measurements()).claims() == []
 
 
-@pytest.mark.parametrize("name", ["thesis-bare", "aodv-rfc", "flooding"])
+@pytest.mark.parametrize("name", ["thesis-bare", "flooding"])
 def test_a_sweep_like_that_of_a_study_has_its_figures_and_claims(name: str) -> None:
     """The same evaluation with other agents, or without a link layer."""
     thesis = load_study("thesis")

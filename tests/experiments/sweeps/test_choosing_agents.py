@@ -12,14 +12,14 @@ from roambus.experiments.sweeps.narrowing import override, same_labels, with_age
 from roambus.experiments.sweeps.sweep import AgentChoice, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
-THESIS = read_sweep("thesis")
+THESIS, BARE = read_sweep("thesis"), read_sweep("thesis-bare")
 
 
 @pytest.mark.parametrize(
     ("text", "choice"),
     [
         ("flooding", AgentChoice("flooding", "flooding")),
-        ("aodv", AgentChoice("aodv", "aodv", (("profile", "thesis"),))),
+        ("aodv-thesis", AgentChoice("aodv-thesis", "aodv", (("profile", "thesis"),))),
         ("./some/mine.py", AgentChoice("mine", "./some/mine.py")),
         ("./mine.py:Gossiper", AgentChoice("Gossiper", "./mine.py:Gossiper")),
         ("package.agents:Mine", AgentChoice("Mine", "package.agents:Mine")),
@@ -33,10 +33,10 @@ def test_an_agent_is_a_name_a_file_or_one_of_the_sweeps_own(text: str, choice: A
 
 def test_a_label_of_the_sweep_that_is_an_agents_name_is_pointed_out() -> None:
     """Whoever compares with "mft" sees that the sweep's own is meant, and how to name the agent itself."""
-    (line,) = same_labels(THESIS, with_agents(THESIS, "mft,flooding"))
-    assert line.startswith("--agents mft: the sweep's own mft, which is mft with ask_gaps=false; roambus.")
+    (line,) = same_labels(BARE, with_agents(BARE, "mft,flooding"))
+    assert line.startswith("--agents mft: the sweep's own mft, which is mft with ask_gaps=false link_layer=false; roam")
     agent = line.split("; ")[1].split()[0]
-    assert with_agents(THESIS, agent).agents[0].parameters == ()
+    assert with_agents(BARE, agent).agents[0].parameters == ()
 
 
 def test_several_agents_run_at_every_point_of_the_sweep() -> None:

@@ -50,7 +50,7 @@ if self.node == 3:
     os._exit(9)
 print("tick", self.node)
 """
-SETTINGS = {"config": "C2", "speed": "2,8", "time_limit": "100", "publish_until": "70"}
+SETTINGS = {"agent": "mft,aodv", "config": "C2", "speed": "2,8", "time_limit": "100", "publish_until": "70"}
 SEEDS = 4
 RUNS = 16
 THESIS = (

@@ -50,7 +50,7 @@ def sweep(tmp_path: Path) -> Sweep:
 def test_the_thesis_is_five_hundred_runs() -> None:
     """Two agents, five sizes, five speeds, ten seeds (section 4.5.2)."""
     points = expand(read_sweep("thesis"))
-    assert len(points) == len({point.place for point in points}) == 500
+    assert len(points) == len({point.place for point in points}) == 1000
     assert str(points[0].place) == "traces/agent=mft/config=C2/speed=2/seed=0"
     largest = next(point for point in points if ("config", "C32") in point.axes)
     assert largest.variables == {
@@ -226,6 +226,7 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},
         "agents": {"mft": ["mft", {}], "as_published": ["mft", {"sticky_parent": "false"}]},
         "seeds": [0, 1],
+        "axis_titles": {"config": "subscribers and brokers", "speed": "speed (m/s)"},
     }
 
 

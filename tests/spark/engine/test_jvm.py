@@ -150,10 +150,13 @@ def test_an_interruption_does_not_wait_for_a_task_that_takes_long(tmp_path: Path
 
 
 def test_pyspark_says_nothing_of_the_end_of_a_killed_java(capfd: pytest.CaptureFixture[str]) -> None:
-    """Java is also connected to a server of PySpark's, which else prints a traceback after the message of Ctrl-C."""
+    """Java is also connected to a server of PySpark's, which else prints a traceback after the message of Ctrl-C.
+
+    This server needs no `localhost` in `/etc/hosts`, for which an unknown name stands.
+    """
     silence_losses()
-    with AccumulatorTCPServer(("localhost", 0), UpdateRequestHandler, "secret") as server:
-        with socket.create_connection(("localhost", server.server_address[1])) as java:
+    with AccumulatorTCPServer(("localhost.invalid", 0), UpdateRequestHandler, "secret") as server:
+        with socket.create_connection(("127.0.0.1", server.server_address[1])) as java:
             java.sendall(b"secret")
         server.handle_request()
     assert capfd.readouterr().err == ""
@@ -165,6 +168,13 @@ with spark_session("local[1]") as session:
     rows = session.range(0, 3, 1, 1).mapInArrow(lambda batches: batches, "id long").collect()
 print(len(rows))
 """
+
+
+def test_a_machine_without_loopback_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before Java starts, which would print its stack."""
+    monkeypatch.setattr(engine, "LOOPBACK", "192.0.2.1")  # an address that nobody has
+    with pytest.raises(UserError, match=r"Spark needs the address 192\.0\.2\.1, .*: bring the loopback interface up"):
+        engine._check_loopback()
 
 
 def test_a_local_session_ignores_another_installation_and_says_so() -> None:

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
-from roambus.experiments.comparing.observations import load
+from roambus.experiments.comparing.loading import load
 from roambus.experiments.comparing.selection import check_metric
 from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation import aggregate as aggregation

@@ -30,7 +30,7 @@ TABLES = ("runs.csv", "runs.parquet", "points.csv", "points.parquet")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The thesis' C2 and C4 for 20 s, by both of its protocols; clients and brokers move at 8 m/s."""
     results = tmp_path_factory.mktemp("real")
-    small = {"config": "C2,C4", "speed": "8", "time_limit": "20", "publish_until": "14"}
+    small = {"agent": "mft,aodv", "config": "C2,C4", "speed": "8", "time_limit": "20", "publish_until": "14"}
     for plan in plan_runs(override(read_sweep("thesis"), small, seeds=1), results):
         execute(plan, RadioFactory())
     return results

@@ -12,7 +12,6 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.backends.castalia.zeromq import Transport
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE
@@ -54,12 +53,10 @@ def write_run(folder: Path, agent: str, delay: str) -> None:
         ini.write(f"SN.node[*].Application.processingDelay = {delay}\n")
 
 
-def run(
-    folder: Path, agent: str, program: Program, *, batching: bool, lookahead: bool, transport: Transport = "zeromq"
-) -> tuple[pa.Table, int]:
+def run(folder: Path, agent: str, program: Program, *, batching: bool, lookahead: bool) -> tuple[pa.Table, int]:
     """The whole trace, and how many round trips it took."""
     scenario, agent_class = read_scenario(folder / INI_FILE), load_agent(agent)
-    simulator = StartedSimulator(folder, program, DEADLINE_S, transport=transport)
+    simulator = StartedSimulator(folder, program, DEADLINE_S)
     backend = CastaliaBackend(scenario, agent_class.messages, simulator, batching=batching, lookahead=lookahead)
     trace = TraceWriter(TraceLevel.FULL)
     Host(scenario, agent_class, backend, trace).run()
@@ -88,7 +85,5 @@ def test_traces_are_equal_whatever_saves_round_trips(
         assert trace.equals(plain)
         assert few < most
         trips[" and ".join(["batching"] * batching + ["lookahead"] * lookahead)] = few
-    local, _ = run(tmp_path, agent, program(tmp_path), batching=True, lookahead=True, transport="local")
-    assert local.equals(plain)
     assert trips["batching and lookahead"] < trips["batching"]
     print(f"{agent}, processing delay {delay}: round trips with {trips}")  # noqa: T201  # pytest -s

@@ -112,6 +112,21 @@ def test_an_agent_missing(agents: tuple[str, ...]) -> None:
     assert verdicts(measurements(as_claimed, agents=agents))[5] is Verdict.NOT_MEASURED
 
 
+def test_the_claims_are_judged_about_the_protocols_as_in_the_thesis_too() -> None:
+    """Beside those with defaults, if they were run: here the ones are as claimed, and the others are not."""
+    published = ("mft-as-published", "aodv-thesis")
+
+    def both(agent: str, config: str, speed: str, seed: int) -> dict[str, Any]:
+        plain = agent.partition("-")[0]
+        return (as_claimed if agent in published else opposite)(plain, config, speed, seed)
+
+    claims = of_thesis(measurements(both, agents=("mft", "aodv", *published))).claims()
+    found = [(claim.verdict, claim.others["as in the thesis"].verdict) for claim in claims]
+    assert set(found) == {(Verdict.DOES_NOT_HOLD, Verdict.HOLDS)}
+    assert "      as in the thesis: holds\n" in format_claims(claims)
+    assert not any(claim.others for claim in of_thesis(measurements(as_claimed)).claims())
+
+
 def test_other_sweeps_have_no_claims() -> None:
     """Results of no study are not the thesis' evaluation, whatever their axes are."""
     assert SweepResults(measurements(as_claimed)).claims() == []

@@ -1,4 +1,4 @@
-"""First approach and MFT-PubSub on random trees, in which clients and brokers move, crash, part and meet again.
+"""First approach and MFT-PubSub on trees in which clients and brokers move, crash, part and meet again.
 
 Once all is quiet, (a) every table leads each notification along the tree to each matching subscriber of the
 partition, once; (b) nothing that is stored for a subscriber within reach stays so; (c) no broker has a phantom
@@ -9,18 +9,12 @@ connected to can tell that a message about it is old.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.papers.first_approach import FirstApproach
-from tests.support.moving_trees import Plan, Result, Step, carry_out, plans
-
-BOTH = pytest.mark.parametrize("agent", [FirstApproach, MftPubSub])
+from tests.support.moving_trees import Plan, Result, Step, carry_out
 
 
 def check(result: Result) -> None:
@@ -29,45 +23,6 @@ def check(result: Result) -> None:
     assert result.stuck() is None
     assert result.phantoms() is None
     assert result.restless() == []
-
-
-@BOTH
-@given(plans(crossing=False))
-@settings(max_examples=150)
-def test_one_step_at_a_time_leaves_everybody_within_reach(agent: type[BrokerAgent], plan: Plan) -> None:
-    """(a) to (d), with crashes, if each step waits until the one before it has had its effect."""
-    check(carry_out(agent, plan))
-
-
-@given(plans(faults=False))
-@settings(max_examples=150)
-def test_steps_that_cross_leave_everybody_within_reach_of_mft(plan: Plan) -> None:
-    """(a) to (d), if steps can come while the messages of others are under way."""
-    check(carry_out(MftPubSub, plan))
-
-
-@given(plans(), st.lists(st.sampled_from((1, 10, 100, 1000)), min_size=1, max_size=5))
-@settings(max_examples=60)
-def test_steps_that_cross_on_slow_links_leave_everybody_within_reach_of_the_first_approach(
-    plan: Plan, delays: list[int]
-) -> None:
-    """(a) to (d), with crashes, each link with a delay of its own."""
-    check(carry_out(FirstApproach, replace(plan, delays=tuple(delays))))
-
-
-@pytest.mark.parametrize(("agent", "crossing"), [(FirstApproach, False), (MftPubSub, True)])
-@given(data=st.data())
-@settings(max_examples=40)
-def test_large_trees_are_no_different(agent: type[BrokerAgent], crossing: bool, data: st.DataObject) -> None:
-    """(a) to (d), up to 30 brokers."""
-    check(carry_out(agent, data.draw(plans(brokers=30, steps=15, faults=False, crossing=crossing))))
-
-
-@given(plans())
-@settings(max_examples=200)
-def test_mft_stands_crashes_while_messages_cross_and_leaves_no_phantom(plan: Plan) -> None:
-    """(a) to (d), whatever comes when."""
-    check(carry_out(MftPubSub, plan))
 
 
 GAP_OF_A_SUB = Plan(
@@ -104,15 +59,6 @@ def test_a_broker_that_was_told_over_a_gap_does_not_lack_a_filter_for_ever(plan:
     """The BSUB with everything is lost with a link, and afterwards both ends name the same timestamp."""
     assert carry_out(MftPubSub, plan).phantoms() is None
     assert carry_out(MftPubSub, plan, {"ask_gaps": "false"}).phantoms() is not None
-
-
-@given(plans(crossing=False, faults=False))
-@settings(max_examples=100)
-def test_mft_loses_and_doubles_nothing_between_quiet_steps(plan: Plan) -> None:
-    """What a broker took on is delivered once, or is still stored for a subscriber out of reach."""
-    result = carry_out(MftPubSub, plan)
-    assert result.lost() == set()
-    assert result.doubled() == set()
 
 
 # What the published one does: the smallest plans that were found, each with the option that mends it

@@ -1,0 +1,291 @@
+"""Unslotted CSMA-CA of IEEE 802.15.4-2006, written from the standard alone, to judge between two simulators.
+
+    python -m benchmarks.csma_ca_model DIR    prints the model, the embedded MAC, and ns-3 from DIR/lr_wpan.csv, as CSV
+
+Senders that all hear each other offer frames to one receiver. Times are symbols of 16 us. A radio receives a frame if
+it listened, and was at no other frame, when it began, with the bit errors of annex E.4.1.8. The standard does not say
+how a clear-channel assessment (CCA) counts a signal that lasts for a part of it: `CCAS` are three readings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import math
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+from benchmarks.mac_fidelity import FILE, METRICS, Planned, on_radio, read_groups, saturated
+from roambus.python_protocol.vocabulary import MICROSECOND
+
+SYMBOL = 16 * MICROSECOND
+BITS_PER_SYMBOL = 4
+UNIT_BACKOFF, CCA, TURNAROUND, ACK_WAIT, LIFS, ACK = 20, 8, 12, 54, 40, 22
+MIN_BE, MAX_BE, MAX_BACKOFFS, MAX_RETRIES = 3, 5, 4, 3
+OVERHEAD_BYTES = 10 + 11 + 6
+"""Of the network layer, the MAC and the PHY."""
+QUEUE = 32
+
+AVERAGE, ANY, AT_END = "average", "any", "at its end"
+CCAS = (AVERAGE, ANY, AT_END)
+"""The power is averaged, as a CC2420 does; any power during it counts; or a signal that ends during it does not count,
+as in ns-3 before 3.47."""
+CCA_DBM, NOISE_DBM, FIRST_METRE_DB, DB_PER_DECADE = -85.0, -100.0, 55.0, 24.0
+
+SENDERS = (2, 5, 10, 20, 50)
+SCENARIO = "saturated, senders"
+
+COUNTS = (
+    "wanted",
+    "offered",
+    "received",
+    "unicasts_received",
+    "acknowledgements",
+    "retransmissions",
+    "transmitted",
+    "unacknowledged",
+    "access_failures",
+    "delay_s",
+)
+
+
+@dataclass(slots=True)
+class Signal:
+    """A frame or an acknowledgement on the air."""
+
+    start: float
+    end: float
+    sender: int
+    to: int
+    is_ack: bool = False
+    receivers: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Node:
+    """A sender or the receiver."""
+
+    place: tuple[float, float]
+    queue: deque[float] = field(default_factory=deque)  # when each frame came
+    is_busy: bool = False
+    backoffs: int = 0
+    exponent: int = MIN_BE
+    retries: int = 0
+    wait: int = 0  # the event that ends its wait for an acknowledgement; 0: it waits for none
+    is_passed_on: bool = False
+    deaf_until: float = 0.0  # it sends, or is about to
+    locked_until: float = 0.0  # it is at a frame
+
+
+class Model:
+    """One run of planned frames; the last node receives."""
+
+    def __init__(self, planned: Planned, cca: str = AVERAGE) -> None:
+        """The frames all have the first one's length."""
+        scenario, frames = planned
+        self.nodes = [Node(one.position or (0.0, 0.0)) for one in scenario.nodes]
+        self.powers_mw = [[received_mw(math.dist(a.place, b.place)) for b in self.nodes] for a in self.nodes]
+        self.receiver = len(self.nodes) - 1
+        self.length = (frames[0].size + OVERHEAD_BYTES) * 8 / BITS_PER_SYMBOL
+        self.cca, self.random = cca, Random(scenario.seed)
+        self.air: list[Signal] = []
+        self.events: list[tuple[float, int, str, int, Signal | None]] = []
+        self.planned_events = 0
+        self.counts = dict.fromkeys(COUNTS, 0.0)
+        for one in frames:
+            self.plan(one.at / SYMBOL, "come", one.node)
+
+    def plan(self, time: float, kind: str, node: int, signal: Signal | None = None) -> int:
+        """Plan an event, and return its number."""
+        self.planned_events += 1
+        heapq.heappush(self.events, (time, self.planned_events, kind, node, signal))
+        return self.planned_events
+
+    def run(self) -> Mapping[str, float]:
+        """Handle all events, and return the counts."""
+        while self.events:
+            now, number, kind, node, signal = heapq.heappop(self.events)
+            if signal is not None:
+                (self.start if kind == "start" else self.end)(signal)
+            elif kind == "come":
+                self.come(node, now)
+            elif kind == "sense":
+                self.sense(node, now)
+            elif kind == "next":
+                self.go_on(node, now)
+            elif self.nodes[node].wait == number:
+                self.miss(node, now)
+        return self.counts
+
+    def come(self, sender: int, now: float) -> None:
+        """Queue a frame from above."""
+        node = self.nodes[sender]
+        self.counts["wanted"] += 1
+        self.counts["offered"] += 1
+        if len(node.queue) < QUEUE:
+            node.queue.append(now)
+            if not node.is_busy:
+                self.go_on(sender, now)
+
+    def go_on(self, sender: int, now: float) -> None:
+        """Begin with the next frame."""
+        node = self.nodes[sender]
+        node.is_busy, node.retries, node.is_passed_on = bool(node.queue), 0, False
+        if node.is_busy:
+            self.contend(sender, now)
+
+    def contend(self, sender: int, now: float) -> None:
+        """Begin a try."""
+        self.nodes[sender].backoffs, self.nodes[sender].exponent = 0, MIN_BE
+        self.back_off(sender, now)
+
+    def back_off(self, sender: int, now: float) -> None:
+        """Wait a random number of unit backoffs, and the CCA."""
+        units = self.random.randrange(2 ** self.nodes[sender].exponent)
+        self.plan(now + units * UNIT_BACKOFF + CCA, "sense", sender)
+
+    def sense(self, sender: int, now: float) -> None:
+        """Send into a clear channel; otherwise back off again, or fail."""
+        node = self.nodes[sender]
+        if self.is_clear(sender, now):
+            start = now + TURNAROUND
+            node.deaf_until = start + self.length
+            self.plan(start, "start", sender, Signal(start, node.deaf_until, sender, self.receiver))
+            return
+        node.backoffs += 1
+        node.exponent = min(node.exponent + 1, MAX_BE)
+        if node.backoffs <= MAX_BACKOFFS:
+            self.back_off(sender, now)
+        else:
+            self.finish(sender, now, "access_failures")
+
+    def is_clear(self, sender: int, now: float) -> bool:
+        """Whether the power during the CCA that ends now was below the threshold."""
+        since, power_mw = now - CCA, 0.0
+        for one in self.air:
+            overlap = min(one.end, now) - max(one.start, since)
+            if one.sender != sender and overlap > 0:
+                share = overlap / CCA if self.cca == AVERAGE else 1.0
+                is_missed = self.cca == AT_END and one.start < since and one.end < now
+                power_mw += 0.0 if is_missed else share * self.powers_mw[one.sender][sender]
+        return power_mw < 10 ** (CCA_DBM / 10)
+
+    def start(self, signal: Signal) -> None:
+        """Put it on the air; whoever listens, and is at no frame, is at this one."""
+        self.air = [one for one in self.air if one.end > signal.start - 2 * self.length]
+        self.air.append(signal)
+        self.counts["transmitted"] += 1
+        for index, node in enumerate(self.nodes):
+            if index != signal.sender and max(node.deaf_until, node.locked_until) <= signal.start:
+                node.locked_until = signal.end
+                signal.receivers.add(index)
+        self.plan(signal.end, "end", signal.sender, signal)
+
+    def end(self, signal: Signal) -> None:
+        """Acknowledge a frame, whose sender begins to wait; or end the wait."""
+        now, node = signal.end, self.nodes[signal.to]
+        is_received = self.is_received(signal)
+        if not signal.is_ack:
+            self.nodes[signal.sender].wait = self.plan(now + ACK_WAIT, "miss", signal.sender)
+            if is_received:
+                self.acknowledge(signal)
+        elif is_received and node.wait:
+            node.wait = 0
+            self.finish(signal.to, now + LIFS)
+
+    def acknowledge(self, frame: Signal) -> None:
+        """Pass the frame on once, and answer after the turnaround."""
+        sender, start = self.nodes[frame.sender], frame.end + TURNAROUND
+        self.counts["acknowledgements"] += 1
+        if not sender.is_passed_on:
+            sender.is_passed_on = True
+            self.counts["received"] += 1
+            self.counts["unicasts_received"] += 1
+            self.counts["delay_s"] += (frame.end - sender.queue[0]) * SYMBOL / 1e9
+        self.nodes[self.receiver].deaf_until = start + ACK
+        self.plan(start, "start", self.receiver, Signal(start, start + ACK, self.receiver, frame.sender, is_ack=True))
+
+    def miss(self, sender: int, now: float) -> None:
+        """Send the frame again, or let it fail."""
+        node = self.nodes[sender]
+        node.wait = 0
+        if node.retries == MAX_RETRIES:
+            self.finish(sender, now, "unacknowledged")
+        else:
+            node.retries += 1
+            self.counts["retransmissions"] += 1
+            self.contend(sender, now)
+
+    def finish(self, sender: int, next_at: float, failure: str | None = None) -> None:
+        """Take the frame off the queue."""
+        self.nodes[sender].queue.popleft()
+        if failure:
+            self.counts[failure] += 1
+        self.plan(next_at, "next", sender)
+
+    def is_received(self, signal: Signal) -> bool:
+        """Draw the bit errors of each stretch of the signal with the same others on the air."""
+        if signal.to not in signal.receivers or self.nodes[signal.to].deaf_until > signal.start:
+            return False
+        others = [one for one in self.air if one is not signal and one.start < signal.end and one.end > signal.start]
+        edges = {signal.start, signal.end, *(time for one in others for time in (one.start, one.end))}
+        times = sorted(time for time in edges if signal.start <= time <= signal.end)
+        survival = 1.0
+        for since, until in pairwise(times):
+            present = [one.sender for one in others if one.start <= since and one.end >= until]
+            disturbing_mw = 10 ** (NOISE_DBM / 10) + sum(self.powers_mw[one][signal.to] for one in present)
+            rate = bit_error_rate(self.powers_mw[signal.sender][signal.to] / disturbing_mw)
+            survival *= (1 - rate) ** ((until - since) * BITS_PER_SYMBOL)
+        return self.random.random() < survival
+
+
+def received_mw(distance_m: float) -> float:
+    """The power of a signal sent with 1 mW."""
+    return float(10 ** (-(FIRST_METRE_DB + DB_PER_DECADE * math.log10(max(distance_m, 1.0))) / 10))
+
+
+@lru_cache(maxsize=1 << 16)
+def bit_error_rate(ratio: float) -> float:
+    """O-QPSK of the standard's annex E.4.1.8 over signal / (interference + noise)."""
+    terms = ((-1) ** k * math.comb(16, k) * math.exp(20 * ratio * (1 / k - 1)) for k in range(2, 17))
+    return max(0.0, float(sum(terms)) / 30)
+
+
+def on_model(senders: int, seed: int, cca: str = AVERAGE) -> Mapping[str, float]:
+    """The counts of one run of the saturated scenario."""
+    return Model(saturated(senders, seed), cca).run()
+
+
+def table(path: Path, seeds: int) -> Iterator[list[str]]:
+    """For each number of senders and source, the means of all metrics."""
+    yield ["senders", "source", *METRICS]
+    groups = read_groups(path)
+    for senders in SENDERS:
+        sources: dict[str, Sequence[Mapping[str, float]]] = {"ns-3": groups[SCENARIO, senders]}
+        sources["embedded"] = [on_radio(SCENARIO, senders, seed) for seed in range(seeds)]
+        sources |= {f"model, CCA {cca}": [on_model(senders, seed, cca) for seed in range(seeds)] for cca in CCAS}
+        for source, rows in sources.items():
+            means = [fmean(metric(row) for row in rows) for metric in METRICS.values()]
+            yield [str(senders), source, *(f"{mean:.4g}" for mean in means)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.csma_ca_model", description=__doc__)
+    parser.add_argument("folder", metavar="DIR", type=Path)
+    parser.add_argument("--seeds", type=int, default=8)
+    asked = parser.parse_args(arguments)
+    for row in table(asked.folder / FILE, asked.seeds):
+        print(",".join(f'"{cell}"' if "," in cell else cell for cell in row), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""Records which runs a page's numbers are of, and says which of them today's code would make differently.
+
+python -m docs.writers.keys record docs/guide/compare.md results/cost --then "roambus figures results/cost"
+python -m docs.writers.keys check
+
+NAME.keys beside a page has the code and date of its runs, the command of each sweep, and for each agent the number of
+runs and a hash of the keys of its first seed. A key covers everything that can change a trace, and the other seeds
+differ in the seed alone. A check renders these runs and makes none. It fails if a page outside docs/results is stale;
+the site says of a page of results that it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import click
+
+from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.runs.layout import AGENT, SEED, SEEDS, SWEEP, find_traces, levels_of, read_asked, run_name
+from roambus.bridge.runs.log import maker_of
+from roambus.bridge.runs.run import run_key
+from roambus.bridge.trace.parquet import read_about, read_footer
+from roambus.bridge.trace.schema import RUN_KEY
+from roambus.commands.sweeps import Choice
+from roambus.experiments.console.options import Simulator, factory_of
+from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.runner import plan_run
+from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.python_protocol.settings import unknown
+from roambus.spark.aggregation.aggregate import replace_file
+
+DOCS = Path("docs")
+SUFFIX = ".keys"
+CODE, DATE, MACHINE, SWEEPS, THEN, COMMAND, AGENTS = "code", "date", "machine", "sweeps", "then", "command", "agents"
+RUNS, KEY = "runs", "key"
+Record = Mapping[str, Any]
+"""What NAME.keys holds."""
+
+
+# The command of results
+
+
+def rerun_command(name: str, done: Mapping[str, Any], seeds: int, backend: str = "") -> str:
+    """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
+    if name not in (known := shipped_files(SWEEP_SUFFIX)):
+        raise UserError(unknown("sweep", name, known))
+    sweep = read_sweep(name)
+    asked = describe(sweep)
+    words = ["roambus", "sweep", name]
+    for setting in _settings(asked, {**asked, **done}):
+        words += ["--set", setting]
+    words += ["--seeds", str(seeds)] * (seeds != len(asked[SEEDS]))
+    words += ["--backend", backend] * (backend not in {"", factory_of(sweep.backend, Simulator()).name})
+    return shlex.join(words)
+
+
+def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str]:
+    """What `--set` has to say so that the sweep becomes the one that was run: agents, axes, then fixed values."""
+    if list(done["agents"]) != list(asked["agents"]):
+        yield f"agent={','.join(done['agents'])}"
+    for axis, values in done["axes"].items():
+        there, usual = (",".join(map(str, one)) for one in (values, asked["axes"][axis]))
+        if there != usual:
+            yield f"{axis}={there}"
+    for variable, value in done["set"].items():
+        if value != asked["set"].get(variable):
+            yield f"{variable}={value}"
+
+
+# Keys
+
+
+def record(page: Path, results: Iterable[Path], then: Sequence[str] = ()) -> Record:
+    """Write the record beside a page, and return it; `then` are the commands after the sweeps. Raise UserError."""
+    folders = list(results)
+    traces = [trace for folder in folders for trace in find_traces(folder)]
+    makers = [maker for trace in traces if (maker := maker_of(trace))]
+    if not makers:
+        raise UserError(f"{', '.join(map(str, folders))}: no run has a log that names its code")
+    found = {
+        CODE: ", ".join(sorted({maker.code for maker in makers})),
+        DATE: " to ".join(sorted({min(one.date for one in makers), max(one.date for one in makers)})),
+        MACHINE: ", ".join(sorted({maker.machine for maker in makers})),
+        SWEEPS: [_made(folder) for folder in folders],
+        THEN: list(then),
+    }
+    replace_file(_beside(page), lambda path: path.write_text(f"{json.dumps(found, indent=1)}\n", encoding="utf-8"))
+    return found
+
+
+def _beside(page: Path) -> Path:
+    return page.with_suffix(SUFFIX)
+
+
+def _made(results: Path) -> dict[str, Any]:
+    """The sweep's command, and its agents' keys by the footers of their traces."""
+    asked, traces = read_asked(results), find_traces(results)
+    keys, runs = defaultdict(list), Counter[str]()
+    for trace in traces:
+        name = run_name(trace)
+        levels = levels_of(name)
+        runs[levels[AGENT]] += 1
+        if levels[SEED] == str(min(asked[SEEDS])):
+            keys[levels[AGENT]].append((name, read_footer(trace).metadata[RUN_KEY]))
+    about = read_about(traces[0])
+    command = rerun_command(asked[SWEEP], asked, len(asked[SEEDS]), about.backend if about else "")
+    return {
+        COMMAND: command,
+        AGENTS: {agent: {RUNS: runs[agent], KEY: _digest(found)} for agent, found in keys.items()},
+    }
+
+
+@cache
+def keys_today(command: str) -> dict[str, str]:
+    """Each agent's hash of keys, as today's code would make the sweep's runs; raises UserError."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--backend")
+    given = parser.parse_args(shlex.split(command)[2:])
+    sweep = Choice(given.set, None, given.seeds).named(given.name)
+    backend, keys = factory_of(given.backend or sweep.backend, Simulator()), defaultdict(list)
+    for point in expand(sweep):
+        if point.seed == sweep.seeds[0]:
+            plan = plan_run(sweep.template, point, Path())
+            keys[point.agent.label].append((run_name(plan.folder / "x"), run_key(plan, backend)))
+    return {agent: _digest(found) for agent, found in keys.items()}
+
+
+def _digest(keys: Iterable[tuple[str, str]]) -> str:
+    return sha256("\n".join(map(" ".join, sorted(keys))).encode()).hexdigest()[:16]
+
+
+# The check
+
+
+def read_record(page: Path) -> Record | None:
+    """What the page's runs were; None without a record."""
+    file = _beside(page)
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
+def stale_runs(known: Record) -> dict[str, list[str]]:
+    """For each command the agents whose runs today's code would make differently, with their number of runs."""
+    stale = {}
+    for sweep in known[SWEEPS]:
+        try:
+            today = keys_today(sweep[COMMAND])
+        except RoambusError as error:
+            stale[sweep[COMMAND]] = [f"all of them: {error}"]
+            continue
+        found = [
+            f"{agent} ({one[RUNS]:,} runs)" for agent, one in sweep[AGENTS].items() if today.get(agent) != one[KEY]
+        ]
+        if found:
+            stale[sweep[COMMAND]] = found
+    return stale
+
+
+def renewal(known: Record) -> list[str]:
+    """The commands that make the page anew."""
+    commands = [sweep[COMMAND] for sweep in known[SWEEPS]]
+    folders = [f"results/{shlex.split(command)[2]}" for command in commands]
+    return [
+        *(f"{one} --out {to} && roambus aggregate {to}" for one, to in zip(commands, folders, strict=True)),
+        *known[THEN],
+    ]
+
+
+def stale_line(page: Path) -> str:
+    """What a reader of the page has to know; empty if today's code makes the same runs, or nobody knows."""
+    known = read_record(page)
+    if known is None or not stale_runs(known):
+        return ""
+    return f"Measured at {known[CODE]}; the code has changed since."
+
+
+def check(docs: Path) -> tuple[str, bool]:
+    """What there is to say of each page of results, and each other page with a record; whether one must be renewed."""
+    lines, is_bad = [], False
+    results = docs / "results"
+    for page in sorted({*results.glob("*.md"), *(file.with_suffix(".md") for file in docs.rglob(f"*{SUFFIX}"))}):
+        known = read_record(page)
+        stale = stale_runs(known) if known else {}
+        if known is None:
+            lines.append(f"{page}: no keys")
+        elif not stale:
+            lines.append(f"{page}: as today's code makes it")
+        else:
+            is_bad |= not page.is_relative_to(results)
+            lines.append(f"{page}: measured at {known[CODE]}, {known[DATE]}; today's code makes other runs:")
+            lines += [f"  {command}: {', '.join(agents)}" for command, agents in stale.items()]
+            lines += [f"  $ {command}" for command in renewal(known)]
+    return "\n".join(lines), is_bad
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Records or checks; returns the exit code."""
+    parser = argparse.ArgumentParser("python -m docs.writers.keys", description=(__doc__ or "").partition("\n")[0])
+    actions = parser.add_subparsers(dest="action", required=True)
+    recording = actions.add_parser("record", help="writes the record of a page")
+    recording.add_argument("page", type=Path)
+    recording.add_argument("results", nargs="+", type=Path, help="folders of the sweeps behind the page")
+    recording.add_argument(
+        "--then", action="append", default=[], help="a command that renews the page, after the sweeps"
+    )
+    checking = actions.add_parser("check", help="says which pages are stale")
+    checking.add_argument("docs", nargs="?", type=Path, default=DOCS)
+    given = parser.parse_args(arguments)
+    try:
+        if given.action == "check":
+            text, is_bad = check(given.docs)
+            click.echo(text)
+            return int(is_bad)
+        record(given.page, given.results, given.then)
+    except RoambusError as error:
+        click.echo(f"error: {error}", err=True)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Clients that leave and return: deliveries and cost of each family of protocols."""

@@ -1,0 +1,43 @@
+"""The embedded MAC, and ns-3, against a model of the standard with the same clear-channel assessment."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks.csma_ca_model import AT_END, AVERAGE, SCENARIO, on_model
+from benchmarks.mac_fidelity import FILE, METRICS, SCENARIOS, agreement, on_radio, read_groups
+from benchmarks.radio_fidelity import Rows
+
+REFERENCE = Path(__file__).parents[1] / "bridge/backends/radio/reference" / FILE
+TESTS = len(METRICS) * len(SCENARIOS[SCENARIO][1])
+SENDERS, SEEDS = 10, 6
+
+
+@pytest.mark.parametrize(("simulator", "cca"), [("embedded", AVERAGE), ("ns-3", AT_END)])
+def test_each_simulator_agrees_with_the_standard_as_it_reads_the_cca(simulator: str, cca: str) -> None:
+    """Ten senders that offer twice the channel's capacity, in all metrics by the rule of the Castalia reference."""
+    assert _outside(_model(cca), _rows(simulator)) == []
+
+
+def test_the_reading_of_the_cca_is_what_the_simulators_differ_by() -> None:
+    """With the other's reading the model is outside."""
+    assert "access failures" in _outside(_model(AT_END), _rows("embedded"))
+
+
+@cache
+def _model(cca: str) -> Rows:
+    return [on_model(SENDERS, seed, cca) for seed in range(SEEDS)]
+
+
+@cache
+def _rows(simulator: str) -> Rows:
+    if simulator == "ns-3":
+        return read_groups(REFERENCE)[SCENARIO, SENDERS]
+    return [on_radio(SCENARIO, SENDERS, seed) for seed in range(SEEDS)]
+
+
+def _outside(model: Rows, simulator: Rows) -> list[str]:
+    return [name for name, one in agreement(model, simulator, TESTS).items() if not one.inside]
