@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
-from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
 
@@ -140,8 +139,8 @@ class Measurements:
         there = len(self.runs)
         asked = count_runs(self.sweep)
         if asked is None:
-            return str(there)
-        return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
+            return f"{there:,}"
+        return f"{there:,}, complete" if there >= asked else f"{there:,} of {asked:,}: {asked - there:,} missing"
 
 
 def renamed(measured: Measurements, labels: Mapping[str, str]) -> Measurements:
@@ -241,59 +240,6 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
         raise NotMeasuredError("a trend needs at least two values of the axis")
     centred = np.asarray(x) - np.mean(x)
     return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of texts: the first `places` columns name the point; `points` does so without titles."""
-
-    places: int
-    headings: list[str]
-    rows: list[list[str]]
-    points: list[dict[str, str]]
-
-
-def metrics_table(measured: Measurements) -> Table:
-    """A row for each point, a column for each measured metric."""
-    present = set(measured.points[METRIC])
-    chosen = {metric.column: metric.axis_title for metric in measured.metrics if metric.column in present}
-    return _table(measured, chosen)
-
-
-def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
-    """A row for each point, a column for each of these metrics."""
-    return _table(measured, {metric: measured.title(metric) for metric in metrics})
-
-
-def sent_table(measured: Measurements) -> Table:
-    """A row for each point, a column for each sent message type."""
-    sent = measured.points[measured.points[METRIC].str.startswith(catalogue.SENT_PREFIX) & (measured.points[MEAN] > 0)]
-    columns = {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()}
-    return _table(_without_unknown(measured, columns), columns)
-
-
-def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measurements:
-    points = measured.points
-    totals = points[points[METRIC].isin(sent)].groupby([AGENT, METRIC])[MEAN].transform("sum")
-    return replace(measured, points=points.drop(index=totals.index[totals == 0]))
-
-
-def _table(measured: Measurements, columns: dict[str, str]) -> Table:
-    places = [AGENT, *measured.axes]
-    cells = measured.points.assign(
-        cell=list(map(format_mean, *(measured.points[column] for column in (MEAN, LOW, HIGH))))
-    )
-    wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=list(columns)).fillna("")
-    order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
-    ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
-    points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
-    ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
-    return Table(
-        len(places),
-        [*map(measured.axis_heading, places), *columns.values()],
-        ordered.to_numpy().tolist(),
-        points,
-    )
 
 
 def format_mean(mean: float, low: float, high: float) -> str:

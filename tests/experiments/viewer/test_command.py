@@ -15,6 +15,7 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.command_line import commands
+from roambus.experiments.viewer.results import page_of_results
 
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 
@@ -49,6 +50,22 @@ def test_an_export_is_one_page_with_all_runs(
     assert "{{" not in page.partition("<body>")[0]
     replay(moving_run, "--with", other_run, "--export", file)
     assert file.read_text() == page
+
+
+def test_the_results_of_many_runs_are_shown_as_their_report(tmp_path: Path, quick_results: Path) -> None:
+    """With the films of its runs, and of nothing else."""
+    results, file = tmp_path / "quick", tmp_path / "page.html"
+    shutil.copytree(quick_results, results)
+    for seed in (0, 1):
+        run = results / "traces" / "agent=mft" / "config=C2" / "speed=2" / f"seed={seed}"
+        run.mkdir(parents=True)
+        (run / TRACE_FILE).touch()
+    replay(results, "--export", file)
+    assert "Claims of the thesis" in file.read_text()
+    _, film = page_of_results(results, print, again=False, trust=False)
+    with pytest.raises(UserError, match="seed=1/trace"):
+        film(run.as_posix())
+    assert film("/etc") is None
 
 
 def test_a_run_is_served_until_it_is_interrupted(moving_run: Path) -> None:

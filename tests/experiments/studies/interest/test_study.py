@@ -14,10 +14,10 @@ import roambus
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.reporting.report import write_report
 from roambus.experiments.studies.interest.map import MapFigure
 from roambus.experiments.studies.interest.study import CLAIMS, STUDY, choose, interest_maps, interest_tables
 from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.viewer.report import write_report
 from roambus.notebook import Settings
 from roambus.spark.aggregation.aggregate import aggregate, mean_points
 from roambus.spark.metrics import catalogue as c
