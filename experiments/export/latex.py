@@ -29,7 +29,8 @@ _MARKS = {"o": "*", "s": "square*", "D": "diamond*", "^": "triangle*", "P": "+",
 _DASHES = {"-": "solid", "--": "dashed", "-.": "dash dot", ":": "dotted", "": "only marks"}
 _STYLE = (
     r"width=\linewidth, height=0.75\linewidth, grid=major, axis lines=left, clip=false, enlarge x limits=0.06, "
-    r"legend columns=2, legend cell align=left, legend style={at={(0.5,1.03)}, anchor=south, draw=none, font=\footnotesize}"
+    r"legend columns=2, legend cell align=left, "
+    r"legend style={at={(0.5,1.03)}, anchor=south, draw=none, font=\footnotesize}"
 )
 
 
