@@ -4,7 +4,7 @@
 VENV := .venv
 PIP = $(VENV)/bin/python -m pip --quiet
 
-.PHONY: docs install install-dev lock test test-slow reproduce wire
+.PHONY: docs install install-dev lock results-check test test-slow reproduce wire
 
 install: $(VENV)/installed
 
@@ -59,6 +59,10 @@ wire: install-dev
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick
+
+# Which pages and pictures show runs that today's code would make differently, and the commands that renew them.
+results-check: install
+	$(VENV)/bin/python -m docs.writers.keys check
 
 docs: install-dev
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet

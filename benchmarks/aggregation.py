@@ -2,8 +2,8 @@
 
 python -m benchmarks.aggregation --rows 1000000 10000000 100000000 --plot aggregation.png
 
-Traces are synthetic, 500,000 rows a run, with the mix of events of the thesis' largest runs, or one that is rich in
-deliveries. Each size has a process of its own, from the start of Spark to the metrics on disk; time and memory are
+Traces are synthetic, mostly 500,000 rows a run, with the events of the thesis' largest runs, or many deliveries. Each
+size has a process of its own, from the start of Spark to the metrics on disk; time and memory are
 those of this process and all its children together, without the executors of a cluster. Beside each stands DuckDB,
 which computes the same metrics in SQL right after it, so that a ratio of both means something on a busy machine, too.
 """
@@ -55,14 +55,17 @@ class Cost(NamedTuple):
     start_cpu: float = 0.0
 
 
-def measure(rows: int, folder: Path, mix: str = THESIS, master: str = LOCAL) -> tuple[Cost, Cost]:
+def measure(
+    rows: int, folder: Path, mix: str = THESIS, master: str = LOCAL, rows_a_run: int = ROWS_A_RUN
+) -> tuple[Cost, Cost]:
     """Generates the traces that are not there yet and aggregates them afresh, by Spark, then by DuckDB.
 
     Each is in a process of its own.
     """
-    results = folder / folder_name(rows, mix)
+    results = folder / folder_name(rows, mix, rows_a_run)
     if not find_traces(results):
-        write_traces(results, rows, max(1, rows // ROWS_A_RUN), mix=mix, workers=CORES)
+        nodes = min(66, rows_a_run // 100)
+        write_traces(results, rows, max(1, rows // rows_a_run), mix=mix, nodes=nodes, workers=CORES)
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, spawn) as process:
         spark = process.submit(_aggregate, rows, results, master).result()
@@ -70,9 +73,10 @@ def measure(rows: int, folder: Path, mix: str = THESIS, master: str = LOCAL) -> 
         return spark, process.submit(_in_sql, rows, results).result()
 
 
-def folder_name(rows: int, mix: str) -> str:
-    """Where traces of that many rows are kept: each mix has folders of its own."""
-    return f"{rows}-rows" if mix == THESIS else f"{rows}-{mix}-rows"
+def folder_name(rows: int, mix: str, rows_a_run: int = ROWS_A_RUN) -> str:
+    """Where traces of that many rows are kept: each mix and size of a run has folders of its own."""
+    size = "" if rows_a_run == ROWS_A_RUN else f"-by-{rows_a_run}"
+    return f"{rows}-rows{size}" if mix == THESIS else f"{rows}-{mix}-rows{size}"
 
 
 def _aggregate(rows: int, results: Path, master: str) -> Cost:
@@ -198,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="roambus-aggregation-") as temporary:
             folder = (asked.folder or Path(temporary)).absolute()  # executors may have another working directory
-            costs = [measure(rows, folder, asked.mix, asked.spark) for rows in sorted(asked.rows)]
+            costs = [measure(rows, folder, asked.mix, asked.spark, asked.rows_a_run) for rows in sorted(asked.rows)]
         spark, in_sql = ([pair[place] for pair in costs] for place in (0, 1))
         report(spark, in_sql)
         if asked.plot:
@@ -216,6 +220,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog="example: python -m benchmarks.aggregation --rows 1000000 10000000",
     )
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS), help="sizes (default: 1, 10, 100 million)")
+    parser.add_argument(
+        "--rows-a-run", type=int, default=ROWS_A_RUN, help="2000 makes many small runs (default: 500000)"
+    )
     parser.add_argument(
         "--mix", choices=AGENTS, default=THESIS, help="which rows (default: thesis; rich: half are deliveries)"
     )

@@ -134,7 +134,7 @@ class Step(NamedTuple):
     """Everything that happens at `now`; timers due then run after the deliveries.
 
     With `more`, further Steps of this instant follow, and timers wait for the last. `deaths` are the nodes with
-    batteries newly empty.
+    batteries newly empty, `moves` the nodes' further ways, if the simulator alone knows them.
     """
 
     now: SimTime
@@ -142,6 +142,7 @@ class Step(NamedTuple):
     failures: Sequence[Failure] = ()
     more: bool = False
     deaths: Sequence[NodeId] = ()
+    moves: Sequence[Move] = ()
 
 
 DEATHS = "died_us"

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from struct import Struct
 from typing import Any, ClassVar, Self
 
@@ -41,7 +41,7 @@ class Operator(Enum):
     PREFIX = "prefix"
     EXISTS = "exists"
     WITHIN = "within"
-    """Of a place, the attributes x and y; the operand is an area: "50 of (40, 20)"."""
+    """Of a place, the attributes x and y; the operand is an area: "50 of (40, 20)", "50 of me"."""
 
 
 _OPERATORS = list(Operator)
@@ -57,6 +57,7 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
 }
 _WHOLE, _NUMBER = re.compile(r"[-+]?[0-9]+"), re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _CIRCLE = re.compile(r"\s*{0}\s+of\s+\(\s*{0}\s*,\s*{0}\s*\)\s*".format(r"([-+]?\d+(?:\.\d+)?)"))
+_AROUND_ME = re.compile(r"(\d+(?:\.\d+)?)\s+of\s+me\s*")
 _INSIDE = re.compile(r"\s*inside\s+\({0},{0}\)\s*-\s*\({0},{0}\)\s*".format(r"\s*([-+]?\d+(?:\.\d+)?)\s*"))
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
@@ -179,7 +180,11 @@ class Constraint:
         return f"{self.attribute} {self.operator.value} {operand}"
 
 
-@cache
+def _is_around_me(one: Constraint) -> bool:
+    return one.operator is Operator.WITHIN and _AROUND_ME.fullmatch(str(one.operand)) is not None
+
+
+@lru_cache(4096)
 def circle(operand: Value) -> tuple[float, float, float] | None:
     """Return radius (m) and centre of an area such as "50 of (40, 20)"; None for another operand."""
     match = _CIRCLE.fullmatch(str(operand))
@@ -210,6 +215,21 @@ class Filter:
     def describe(self, names: Names) -> str:
         """The name that a transcript has for the filter."""
         return str(names.filter(self))
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether an area moves with the subscriber."""
+        return any(_is_around_me(one) for one in self.constraints)
+
+    def around(self, place: tuple[float, float]) -> Filter:
+        """Return the filter of a subscriber at a place (m, to 0.1 m)."""
+        here = "({:g}, {:g})".format(*(round(one, 1) for one in place))
+        return Filter(
+            tuple(
+                Constraint("", Operator.WITHIN, str(one.operand).replace("me", here)) if _is_around_me(one) else one
+                for one in self.constraints
+            )
+        )
 
     def matches(self, notification: Notification) -> bool:
         """Whether all constraints hold: f(e) of the thesis, section 2.2."""
@@ -281,8 +301,8 @@ def read_value(reader: Reader) -> Value:
 def parse_filter(text: str) -> Filter:
     """Read "topic = 'news' and price < 10", "name prefix 'a'", "x exists" or "all"; raise ValueError.
 
-    "within 50 of (40, 20)" and "inside (0, 0)-(30, 30)" are areas for the attributes x and y. A text stands in single
-    quotes and cannot contain one; an `and` with an even number of quotes behind it separates constraints.
+    "within 50 of (40, 20)", "within 50 of me" and "inside (0, 0)-(30, 30)" are areas for x and y. A text stands in
+    single quotes and cannot contain one; an `and` with an even number of quotes behind it separates constraints.
     """
     if text.strip() in ("", "all"):
         return Filter()
@@ -303,10 +323,14 @@ def _parse_area(text: str) -> list[Constraint]:
             for comparison, bound in ((Operator.GREATER_OR_EQUAL, low), (Operator.LESS_OR_EQUAL, high))
         ]
     word, _, operand = text.strip().partition(" ")
-    area = circle(operand) if word == "within" else None
-    if area is not None and area[0] <= 0:
+    area, around_me = circle(operand), _AROUND_ME.fullmatch(operand)
+    radius = area[0] if area else float(around_me[1]) if around_me else None
+    if word != "within" or radius is None:
+        return []
+    if radius <= 0:
         raise ValueError(f"{text.strip()!r} is an area of no size")
-    return [] if area is None else [Constraint("", Operator.WITHIN, "{:g} of ({:g}, {:g})".format(*area))]
+    written = "{:g} of ({:g}, {:g})".format(*area) if area else f"{radius:g} of me"
+    return [Constraint("", Operator.WITHIN, written)]
 
 
 def _parse_constraint(text: str) -> Constraint:

@@ -194,6 +194,7 @@ class Ns3Factory(BridgedFactory):
     """Starts ns-3 for each run."""
 
     name: str = "ns3"
+    asks_for_moves = False
 
     def prepare(self, scenario: Scenario) -> None:
         """Raise UserError if ns-3, the adapter, or a feature is missing."""

@@ -87,7 +87,8 @@ class Host:
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        around = (Receivers(scenario).wrap, *wrappers) if agent_class.needs_position else wrappers
+        self._receivers = Receivers(scenario) if agent_class.needs_position else None
+        around = (self._receivers.wrap, *wrappers) if self._receivers else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
@@ -159,8 +160,8 @@ class Host:
 
     def _handle_step(self, step: Step) -> SimTime | None:
         now = self._queue.now = step.now
-        for node in step.deaths:
-            self._faults.die(node)
+        if step.deaths or step.moves:
+            self._learn(step)
         deliveries = self._delivered(step.deliveries) if self._can_fail else step.deliveries
         if self._fragments is not None:
             deliveries = self._fragments.join(deliveries, now)
@@ -181,6 +182,12 @@ class Host:
             timers += 1
             self._handle_due(timers)
         return due
+
+    def _learn(self, step: Step) -> None:
+        for node in step.deaths:
+            self._faults.die(node)
+        if self._receivers:
+            self._receivers.learn(step.moves)
 
     def _delivered(self, deliveries: Sequence[Delivery]) -> Sequence[Delivery]:
         """Apply this instant's faults; return the arrivals at nodes that are up."""

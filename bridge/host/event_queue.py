@@ -16,9 +16,8 @@ from random import Random
 from typing import NamedTuple, cast
 
 from roambus.bridge.backend import NodeInfo
-from roambus.bridge.host.positions import motion
-from roambus.bridge.mobility import paths_of
-from roambus.bridge.scenario.definition import TOPIC, Command, Publication, Publications, Scenario
+from roambus.bridge.host.positions import Areas, follow, located, motion
+from roambus.bridge.scenario.definition import TOPIC, Command, Follow, Publication, Publications, Scenario
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.scenario.tree import OutagesByNode, outage_at, outages
@@ -134,7 +133,7 @@ class _Planned(NamedTuple):
     carried_out: SimTime
     due: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
@@ -143,10 +142,14 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
     A frozen node's command falls due, and waits on the event queue.
     """
     down = outages(scenario.faults)
-    booted = (entry._replace(at=max(entry.at, nodes[entry.node].start)) for entry in _commands(scenario, nodes))
+    booted = (
+        one
+        for entry in _commands(scenario, nodes)
+        for one in follow(scenario, entry._replace(at=max(entry.at, nodes[entry.node].start)))
+    )
     planned = [one for entry in booted if (one := _plan(entry, down)) and one.carried_out < scenario.time_limit]
     # In the order in which they are carried out: a publication is wanted by those who have subscribed by then.
-    return list(_events(sorted(planned, key=lambda one: one[:3])))
+    return list(_events(scenario, sorted(planned, key=lambda one: one[:3])))
 
 
 def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterator[TimedEvent]:
@@ -173,7 +176,7 @@ def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command
 
 def _placer(scenario: Scenario, node: NodeId) -> Callable[[Publication, SimTime], Publication]:
     """Return a function that adds the node's place (m) to a publication's attributes."""
-    path = paths_of(scenario)[node]
+    path = located(scenario)[node]
 
     def placed(publication: Publication, at: SimTime) -> Publication:
         (x, y), _ = motion(path, at / SECOND)
@@ -214,20 +217,23 @@ def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
     return _Planned(outage.end, outage.end if outage.crashed else at, node, command)
 
 
-def _events(planned: Iterable[_Planned]) -> Iterator[TimedEvent]:
+def _events(scenario: Scenario, planned: Sequence[_Planned]) -> Iterator[TimedEvent]:
     """Number the publications and address them to the nodes interested at that time."""
+    areas = Areas(scenario) if any(isinstance(one.command, Follow) for one in planned) else None
     wanted: dict[NodeId, dict[Filter, None]] = {}
     published: Counter[NodeId] = Counter()
-    for _, due, node, command in planned:
+    for at, due, node, command in planned:
         if isinstance(command, Publication):
-            yield due, node, published_by(node, published[node], command, wanted)
+            judged = areas.judged(wanted, at) if areas else wanted
+            yield due, node, published_by(node, published[node], command, judged)
             published[node] += 1
             continue
         if isinstance(command, Subscribe):
             wanted.setdefault(node, {})[command.filter] = None
         elif isinstance(command, Unsubscribe):
             wanted.setdefault(node, {}).pop(command.filter, None)
-        yield due, node, cast("Event", command)  # whoever plans a `Handling` has an agent that takes it
+        events = areas.told(at, node, command) if areas else (cast("Event", command),)
+        yield from ((due, node, event) for event in events)  # whoever plans a `Handling` has an agent that takes it
 
 
 def published_by(

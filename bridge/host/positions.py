@@ -6,18 +6,22 @@ A fix depends on seed, node and time alone, so that every back-end, a rerun and 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from random import Random
+from typing import cast
 
+from roambus.bridge.backend import Move
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle
+from roambus.bridge.keys import path_of
 from roambus.bridge.mobility import Path, paths_of
-from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import NodeSettings, X, Y
+from roambus.bridge.scenario.definition import Command, Follow, Scenario
+from roambus.bridge.scenario.nodes import Handling, NodeSettings, WayPoint, X, Y
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event
+from roambus.python_protocol.events import Event, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
 
 Pair = tuple[float, float]
@@ -30,12 +34,15 @@ class Receivers:
 
     def __init__(self, scenario: Scenario) -> None:
         """Raise UserError for a node without a place."""
-        paths = paths_of(scenario)
-        _check_places(scenario, paths)
         self._receivers = [
             Receiver(node, settings, path, scenario.seed)
-            for node, (settings, path) in enumerate(zip(scenario.nodes, paths, strict=True))
+            for node, (settings, path) in enumerate(zip(scenario.nodes, located(scenario), strict=True))
         ]
+
+    def learn(self, moves: Iterable[Move]) -> None:
+        """Replace the scenario's ways by those told."""
+        for time, node, x, y in moves:
+            self._receivers[node].learn(WayPoint(time / SECOND, x, y))
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Give the agent its position and velocity before each event."""
@@ -53,9 +60,17 @@ class Receiver:
 
     def __init__(self, node: NodeId, settings: NodeSettings, path: Path, seed: int) -> None:
         self._settings, self._path = settings, path
+        self._told: list[WayPoint] = []
         self._stream = f"position/{seed}/{node}"
         self._offset = self._error(settings.position_offset_m, "offset")
         self._last: tuple[SimTime, tuple[Pair | None, Pair | None]] = (-1, (None, None))
+
+    def learn(self, point: WayPoint) -> None:
+        """Add a point, in place of later ones."""
+        while self._told and self._told[-1].time_s > point.time_s:
+            self._told.pop()
+        self._told.append(point)
+        self._path = self._told
 
     def fix(self, now: SimTime) -> tuple[Pair | None, Pair | None]:
         """Return position (m) and velocity (m/s) of the last fix; None twice without a receiver."""
@@ -88,13 +103,66 @@ def motion(path: Path, at_s: float) -> tuple[Pair, Pair]:
     return (before.x + vx * passed, before.y + vy * passed), (vx, vy)
 
 
-def _check_places(scenario: Scenario, paths: Sequence[Path]) -> None:
-    """Raise UserError if nodes have no places of their own, as in most given graphs."""
-    nodes = scenario.nodes
+def located(scenario: Scenario) -> list[Path]:
+    """Return all nodes' paths; raise UserError if nodes have no places, as in most given graphs."""
+    paths, nodes = paths_of(scenario), scenario.nodes
     placeless = [node for node, one in enumerate(nodes) if one.position is None and not any(scenario.field_m)]
     if placeless or (len(paths) > 1 and len(set(map(tuple, paths))) == 1):
         node = placeless[0] if placeless else 0
         raise UserError(
-            f"agent {scenario.agent} needs positions, and node {node} has no place of its own: "
+            f"agent {scenario.agent} or its workload needs positions, and node {node} has no place of its own: "
             f"set {X.name} and {Y.name} (in a transcript: n1 is at 40,20)"
         )
+    return paths
+
+
+# For receivers without an interval between fixes.
+AREA_INTERVAL = SECOND
+
+
+class Areas:
+    """Areas around subscribers: subscribed to by their fixes, judged by their true places."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._nodes, self._paths, self._seed = scenario.nodes, located(scenario), scenario.seed
+        self._told: dict[tuple[NodeId, Filter], Filter] = {}
+
+    def judged(self, wanted: Mapping[NodeId, Iterable[Filter]], at: SimTime) -> dict[NodeId, list[Filter]]:
+        """Return the filters at a time."""
+        return {
+            node: [one.around(motion(self._paths[node], at / SECOND)[0]) for one in filters]
+            for node, filters in wanted.items()
+        }
+
+    def told(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
+        """Yield the agent's events of a command."""
+        if not isinstance(command, Subscribe | Unsubscribe | Follow) or not command.filter.is_moving:
+            yield cast("Event", command)
+            return
+        key, area = (node, command.filter), None
+        old = self._told.pop(key, None)
+        if not isinstance(command, Unsubscribe) and (old or isinstance(command, Subscribe)):
+            area = self._told[key] = command.filter.around(self._fix(node, at))
+            if area != old:
+                yield Subscribe(area)
+        if old and area != old:
+            yield Unsubscribe(old)
+
+    def _fix(self, node: NodeId, at: SimTime) -> Pair:
+        place, _ = Receiver(node, self._nodes[node], self._paths[node], self._seed).fix(at)
+        if place is None:
+            raise UserError(
+                f"node {node} subscribes to an area around itself, and has no receiver: "
+                f"set {path_of(NodeSettings, 'has_receiver')} = true"
+            )
+        return place
+
+
+def follow(scenario: Scenario, entry: Command) -> Iterator[Command]:
+    """Yield a command, and those by which a subscription's area follows."""
+    yield entry
+    at, node, command = entry
+    if isinstance(command, Subscribe) and command.filter.is_moving:
+        interval = scenario.nodes[node].fix_interval or AREA_INTERVAL
+        for later in range(at + interval, scenario.time_limit, interval):
+            yield Command(later, node, Follow(command.filter))

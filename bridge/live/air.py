@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from roambus.bridge.backend import Delivery, Failure, Hello, NodeInfo, Own, Step, Totals, Transmission
+from roambus.bridge.backend import Delivery, Failure, Hello, Move, NodeInfo, Own, Step, Totals, Transmission
 from roambus.bridge.live.frames import LONGEST_DATAGRAM, LONGEST_PAYLOAD, Frame, Gate, Seal
 from roambus.bridge.live.links import Links
 from roambus.bridge.scenario.definition import Scenario
@@ -70,16 +70,17 @@ class Air:
         links: Links,
         attend: Attend,
         written: Callable[[], None] = lambda: None,
+        moves: Callable[[SimTime], Sequence[Move]] = lambda _: (),
     ) -> None:
         """The run starts at `start_ns` (monotonic); `addresses` are all nodes'.
 
-        `written` is called before frames leave.
+        `written` is called before frames leave; `moves` tells those of a receiver.
         """
         self._scenario, self._decode = scenario, agent.messages.decode
         self._own, self._incarnation, self._start_ns = own, incarnation, start_ns
         self._gate = Gate(seal, own.node, len(scenario.nodes), own.since)
         self._seal, self._socket, self._addresses, self._links = seal, own_socket, addresses, links
-        self._attend, self._written = attend, written
+        self._attend, self._written, self._moves = attend, written, moves
         self._poll = select.poll()
         for descriptor in (own_socket.fileno(), *attend.descriptors()):
             self._poll.register(descriptor, select.POLLIN)
@@ -127,7 +128,7 @@ class Air:
                 if now >= until:
                     self._note_late(now - until)
                 failures, self._failures, self._last = self._failures, [], now
-                return Step(now, arrived, failures)
+                return Step(now, arrived, failures, moves=self._moves(now))
             self._wait(until)
 
     def fail(self, error: BaseException) -> None:

@@ -32,6 +32,7 @@ from roambus.bridge.live.air import Address
 from roambus.bridge.live.conductor import Conductor, Ensemble, Nowhere
 from roambus.bridge.live.connection import Peers, UnreachableError
 from roambus.bridge.live.node import LiveNode
+from roambus.bridge.live.receiver import PositionSource
 from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
@@ -155,16 +156,19 @@ def open_socket(own: Address) -> socket.socket:
     return made
 
 
-def serve_node(machines: Machines, node: int, journals: Path, announce: Callable[[str], None]) -> None:
+def serve_node(
+    machines: Machines, node: int, journals: Path, announce: Callable[[str], None], position: str | None = None
+) -> None:
     """Serve as the node until interrupted; raises UserError.
 
     Number and address are checked at once.
     """
     if node >= len(machines.nodes):
         raise UserError(f"--id {node}: the file has the nodes 0 to {len(machines.nodes) - 1}")
+    source = None if position is None else PositionSource(node, position)
     open_own = partial(open_socket, machines.nodes[node])
     open_own().close()
-    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own)
+    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, position=source)
     made.serve(announce)
 
 

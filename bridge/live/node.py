@@ -39,6 +39,7 @@ from roambus.bridge.live.connection import PROTOCOL, Answer, Listener
 from roambus.bridge.live.frames import Seal
 from roambus.bridge.live.journal import Journal, add_rows, read_rows
 from roambus.bridge.live.links import Links, links_of
+from roambus.bridge.live.receiver import PositionSource
 from roambus.bridge.process import BRIDGE, private_folder
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.scenario.definition import Scenario
@@ -91,11 +92,13 @@ class LiveNode(Attend):
         open_socket: Callable[[], socket.socket],
         *,
         for_one_run: bool = False,
+        position: PositionSource | None = None,
     ) -> None:
         """Keep journals in `folder`.
 
         Raises UserError for an unavailable address.
         """
+        self._position = position
         self._node, self._folder, self._open_socket, self._for_one_run = node, folder, open_socket, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
@@ -135,6 +138,8 @@ class LiveNode(Attend):
         """Leave the air and free both addresses."""
         self._drop()
         self._listener.close()
+        if self._position is not None:
+            self._position.close()
 
     # What it is asked
 
@@ -179,6 +184,8 @@ class LiveNode(Attend):
             raise UserError("another version of roambus, or of the agent, is installed there than here")
         if not 0 <= self._node < len(scenario.nodes):
             raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
+        if self._position is not None:
+            self._position.start()
         links = links_of(fields["links"], scenario, self._node)
         self._prepared = Prepared(scenario, agent, links, self._open_socket(), TraceLevel(fields["level"]))
         self._state = PREPARED
@@ -260,6 +267,7 @@ class LiveNode(Attend):
         self._air = air = Air(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,
+            *((self._position.moves,) if self._position else ()),
         )  # fmt: skip
         with shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()

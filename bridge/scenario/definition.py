@@ -166,12 +166,18 @@ class Publication:
     payload: int = 0
 
 
+class Follow(NamedTuple):
+    """The area of a subscription follows its subscriber."""
+
+    filter: Filter
+
+
 class Command(NamedTuple):
     """The application of `node` acts at `at`, but not before boot."""
 
     at: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from roambus.bridge.backend import (
 )
 from roambus.bridge.errors import AgentError, ProtocolError
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import MOVEMENT_FILE
 from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.bridge.wire import wire_pb2 as pb
 from roambus.python_protocol.messages.message import Message, MessageSet
@@ -126,8 +127,10 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 class StepReader:
     """Reads the Steps of one run, each checked against the last."""
 
-    def __init__(self, hello: Hello, messages: MessageSet, sent: Mapping[bytes, Message] = NOTHING_SENT) -> None:
-        """`messages` of the run's agents decode payloads not among those `sent`."""
+    def __init__(
+        self, hello: Hello, messages: MessageSet, sent: Mapping[bytes, Message] = NOTHING_SENT, *, moves: bool = False
+    ) -> None:
+        """`messages` of the run's agents decode payloads not among those `sent`; `moves` are required."""
         self._nodes = len(hello.nodes)
         self._time_limit = hello.time_limit
         self._delay = hello.processing_delay
@@ -138,6 +141,8 @@ class StepReader:
         self._more = False
         self._deliveries = 0
         self._dead: set[NodeId] = set()
+        self._insists = moves
+        self._told: dict[NodeId, SimTime] = {}  # the last moves
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """Return a Step for each eventful instant, in order; raise ProtocolError before any.
@@ -160,6 +165,10 @@ class StepReader:
         else:
             steps = self._read_window(message, quiet, handled)
         self._check_window(now, more, steps, wake_up)
+        if message.moves or self._insists:
+            # First, for the events of the window happen at these places.
+            before = max(handled, self._now)
+            steps.insert(0, Step(before, more=self._more, moves=self._read_way(message.moves)))
         self._now, self._more = now, more
         self._earliest = now + (self._delay > 0 and not more)
         return steps
@@ -192,6 +201,21 @@ class StepReader:
             raise ProtocolError(f"Step: node {max(new)} has died, and the nodes are 0 to {self._nodes - 1}")
         self._dead.update(new)
         return new
+
+    def _read_way(self, moves: Iterable[pb.Move]) -> list[Move]:
+        read = [self._read_move(move) for move in moves]
+        for move in read:
+            if move.time < self._told.setdefault(move.node, move.time):
+                raise ProtocolError(f"Step: node {move.node} goes back to {format_time(move.time)}")
+            self._told[move.node] = move.time
+        if self._insists and len(self._told) < self._nodes:
+            node = min({*range(self._nodes)} - {*self._told})
+            raise ProtocolError(
+                f"Step: the simulator does not tell where node {node} is, and the agent needs positions: "
+                f"give {MOVEMENT_FILE.name}, or use --backend radio"
+            )
+        self._insists = False
+        return read
 
     def finish(self, message: pb.Finished, sends: int) -> Totals:
         """Return the totals, checked against the Steps and the host's `sends` before the limit."""
@@ -260,7 +284,7 @@ class StepReader:
 
     def _read_move(self, move: pb.Move) -> Move:
         if move.node >= self._nodes or not isfinite(move.x + move.y):
-            raise ProtocolError(f"Finished: node {move.node} is at ({move.x}, {move.y})")
+            raise ProtocolError(f"node {move.node} is at ({move.x}, {move.y})")
         return Move(move.time, move.node, move.x, move.y)
 
 
@@ -315,7 +339,14 @@ def write_step(step: Step) -> pb.FromSimulator:
         for node, destination, message, reason in step.failures
     ]
     return pb.FromSimulator(
-        step=pb.Step(now=step.now, more=step.more, arrivals=arrivals, failures=failures, deaths=step.deaths)
+        step=pb.Step(
+            now=step.now,
+            more=step.more,
+            arrivals=arrivals,
+            failures=failures,
+            deaths=step.deaths,
+            moves=map(_write_move, step.moves),
+        )
     )
 
 
@@ -331,6 +362,11 @@ def _write_arrival(now: SimTime, deliveries: Sequence[Delivery]) -> pb.Arrival:
     )
 
 
+def _write_move(move: Move) -> pb.Move:
+    time, node, x, y = move
+    return pb.Move(time=time, node=node, x=x, y=y)
+
+
 def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimulator:
     """Return the bytes of a run's end for `StepReader.finish`."""
     return pb.FromSimulator(
@@ -339,7 +375,7 @@ def write_finished(totals: Totals, sends: int, deliveries: int) -> pb.FromSimula
             deliveries=deliveries,
             counts=[pb.Count(name=name, values=values) for name, values in totals.counts.items()],
             energy_mj=totals.energy_mj,
-            moves=[pb.Move(time=time, node=node, x=x, y=y) for time, node, x, y in totals.moves],
+            moves=map(_write_move, totals.moves),
         )
     )
 
@@ -379,9 +415,11 @@ def write_failed(error: BaseException) -> pb.Failed:
 class HostSide:
     """Writes the host's messages: a Welcome, then a Reply per Step."""
 
-    def __init__(self, time_limit: SimTime, *, batching: bool = True, lookahead: bool = False) -> None:
+    def __init__(
+        self, time_limit: SimTime, *, batching: bool = True, lookahead: bool = False, moves: bool = False
+    ) -> None:
         self._time_limit = time_limit
-        self._batching, self._lookahead = batching, lookahead
+        self._batching, self._lookahead, self._moves = batching, lookahead, moves
         self._welcomed = False
         self.sends = 0
         """Sends that take effect before the time limit."""
@@ -394,7 +432,7 @@ class HostSide:
         """Answer Hello, then each Step; `wake_up` is None after an announced `more`."""
         if not self._welcomed:
             self._welcomed = True
-            welcome = pb.Welcome(wake_up=wake_up, batching=self._batching, lookahead=self._lookahead)
+            welcome = pb.Welcome(wake_up=wake_up, batching=self._batching, lookahead=self._lookahead, moves=self._moves)
             return pb.ToSimulator(welcome=welcome)
         self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
         if len(self.sent) > REMEMBERED:

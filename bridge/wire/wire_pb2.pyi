@@ -77,14 +77,16 @@ class Node(_message.Message):
     def __init__(self, start: _Optional[int] = ..., clock_rate: _Optional[float] = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("wake_up", "batching", "lookahead")
+    __slots__ = ("wake_up", "batching", "lookahead", "moves")
     WAKE_UP_FIELD_NUMBER: _ClassVar[int]
     BATCHING_FIELD_NUMBER: _ClassVar[int]
     LOOKAHEAD_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
     wake_up: int
     batching: bool
     lookahead: bool
-    def __init__(self, wake_up: _Optional[int] = ..., batching: _Optional[bool] = ..., lookahead: _Optional[bool] = ...) -> None: ...
+    moves: bool
+    def __init__(self, wake_up: _Optional[int] = ..., batching: _Optional[bool] = ..., lookahead: _Optional[bool] = ..., moves: _Optional[bool] = ...) -> None: ...
 
 class Reject(_message.Message):
     __slots__ = ("reason",)
@@ -93,20 +95,22 @@ class Reject(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class Step(_message.Message):
-    __slots__ = ("now", "more", "arrivals", "failures", "quiet", "deaths")
+    __slots__ = ("now", "more", "arrivals", "failures", "quiet", "deaths", "moves")
     NOW_FIELD_NUMBER: _ClassVar[int]
     MORE_FIELD_NUMBER: _ClassVar[int]
     ARRIVALS_FIELD_NUMBER: _ClassVar[int]
     FAILURES_FIELD_NUMBER: _ClassVar[int]
     QUIET_FIELD_NUMBER: _ClassVar[int]
     DEATHS_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
     now: int
     more: bool
     arrivals: _containers.RepeatedCompositeFieldContainer[Arrival]
     failures: _containers.RepeatedCompositeFieldContainer[Failure]
     quiet: Quiet
     deaths: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, now: _Optional[int] = ..., more: _Optional[bool] = ..., arrivals: _Optional[_Iterable[_Union[Arrival, _Mapping]]] = ..., failures: _Optional[_Iterable[_Union[Failure, _Mapping]]] = ..., quiet: _Optional[_Union[Quiet, _Mapping]] = ..., deaths: _Optional[_Iterable[int]] = ...) -> None: ...
+    moves: _containers.RepeatedCompositeFieldContainer[Move]
+    def __init__(self, now: _Optional[int] = ..., more: _Optional[bool] = ..., arrivals: _Optional[_Iterable[_Union[Arrival, _Mapping]]] = ..., failures: _Optional[_Iterable[_Union[Failure, _Mapping]]] = ..., quiet: _Optional[_Union[Quiet, _Mapping]] = ..., deaths: _Optional[_Iterable[int]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ...) -> None: ...
 
 class Quiet(_message.Message):
     __slots__ = ("until", "room")

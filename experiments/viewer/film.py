@@ -2,7 +2,7 @@
 
 A browser must hold and search up to a million rows. So each text stands once in the header, and rows have its number
 (0: none). A time is the ns since the previous row; a place is in mm. Columns are written plane by plane, lowest bytes
-first, which compresses well. Overlays come before places, which they may determine. A trace can be damaged: backward
+first, which compresses well. A trace can be damaged: backward
 times, unknown nodes and invalid places are refused. `page/film.js` reads films.
 """
 
@@ -25,10 +25,11 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
 from roambus.experiments.viewer.scene import (
+    BELIEF_ORIGIN_M,
     DRAWN_SIDE_M,
     Place,
+    believed_places,
     drawn_links,
-    drawn_overlay,
     drawn_places,
     match_arrivals,
     moved_places,
@@ -87,9 +88,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
     happenings = happenings_of(rows, nodes, testimony)
     moves = moved_places(table)
-    # First the overlay: without places of their own, nodes are drawn in the order that they have on its circle.
-    overlay = drawn_overlay(table, nodes)
-    places = moves or drawn_places(nodes, scenario, overlay.circle)
+    places = moves or drawn_places(nodes, scenario)
     # Width and height in metres that hold these places, where no scenario says how large the field is.
     drawn_field = [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
     links = drawn_links(scenario, over_radio=is_over_radio(table))
@@ -105,18 +104,18 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         "links": {
             "kind": links.kind,
             "reach": links.reach_m,
+            "given": links.given,
+            "cells": links.cells,
             "partitions": [[at / SECOND, groups] for at, groups in links.partitions],
         },
         "recorded": testimony is not None,
+        "beliefOrigin": BELIEF_ORIGIN_M,
     }
     columns = {
         **happenings.columns,
-        **_place_columns(places, nodes),
+        **_place_columns("place", places, nodes),
+        **_place_columns("belief", list(believed_places(scenario, moves)), nodes),
         **_columns(("linkTime", "linkA", "linkB", "linkUp"), [(one.at, one.a, one.b, one.up) for one in links.changes]),
-        **_columns(
-            ("edgeTime", "edgeNode", "edgeOther", "edgeShortcut", "edgeUp"),
-            [(at * SECOND, *edge, up) for at, edge, up in overlay.changes],
-        ),
     }
     film = Film({**header, **happenings.texts}, columns)
     if testimony is not None:
@@ -144,14 +143,14 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
     return [told.get(node, "") for node in range(nodes)]
 
 
-def _place_columns(places: Sequence[Place], nodes: int) -> dict[str, Column]:
+def _place_columns(kind: str, places: Sequence[Place], nodes: int) -> dict[str, Column]:
     """Return place columns (ns, node, mm, mm); raise UserError for impossible ones."""
     if any(not (isfinite(p.x) and isfinite(p.y) and 0 <= p.x < 1e9 and 0 <= p.y < 1e9) for p in places):
         raise UserError("the trace has a node out of any field; make the run again")
     if any(not 0 <= place.node < nodes for place in places):
         raise UserError(f"the trace moves a node that is not in the run, 0 to {nodes - 1}; make the run again")
     return _columns(
-        ("placeTime", "placeNode", "placeX", "placeY"),
+        [f"{kind}{name}" for name in ("Time", "Node", "X", "Y")],
         [(at * SECOND, node, x * _MILLIMETRES, y * _MILLIMETRES) for at, node, x, y in places],
     )
 

@@ -25,8 +25,8 @@ from roambus.experiments.viewer.server import serve
 from roambus.experiments.viewer.witness import Source, observe_over
 from roambus.python_protocol.vocabulary import SECOND, SimTime, format_time, from_seconds, to_seconds
 
-AHEAD: SimTime = 60 * SECOND
-"""The time shown after the last command."""
+AHEAD: SimTime = 5 * SECOND
+"""The least time shown after the last command; otherwise it is as long as all before."""
 LONGEST: SimTime = 24 * 3600 * SECOND
 
 
@@ -108,7 +108,8 @@ class Session:
         return plan(self._document(commands), Overrides(announce=self._announce))
 
     def _make_film(self, commands: list[str]) -> Film:
-        document = self._document([*commands, f"{PROMPT} wait {format_time(AHEAD)}"])
+        ahead = max(AHEAD, self._last(commands))
+        document = self._document([*commands, f"{PROMPT} wait {format_time(ahead)}"])
         planned = plan(document, Overrides(announce=self._announce))
         hidden_names(document, planned)  # whatever is wrong with them is told before the page is there
         scenario, network = planned.scenario, planned.timeline.network
@@ -121,6 +122,7 @@ class Session:
             "processes": network.processes,
             "hide": list(planned.head.hidden),
             "last": to_seconds(planned.timeline.now),
+            "times": [to_seconds(slot.start) for slot in planned.timeline.slots if slot.number is not None][:-1],
         }
         return Film({**film.header, "live": live}, film.columns)
 

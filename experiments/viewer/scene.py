@@ -1,18 +1,16 @@
 """The page's picture of a network, from trace and scenario alone, without an agent's code.
 
-*Places* come from moves; without any, a given tree stands level by level, an overlay on its circle, and other nodes on
-a circle by number. *Links* are drawn by distance over a radio, or by the scenario's graph; no trace says which frames
-could arrive. *Overlays* come from `overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a
-receive belongs to the last send that fits (`match_arrivals`).
+*Places* come from moves; without any, a given tree stands level by level, and other nodes on a circle by number.
+*Links* are drawn by distance over a radio, or by the scenario's graph; no trace says which frames could arrive.
+*Arrivals*: a receive belongs to the last send that fits (`match_arrivals`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import cos, pi, sin
+from math import ceil, cos, pi, sin
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -21,19 +19,18 @@ import pyarrow.compute as pc
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.positions import Receiver
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.vocabulary import CRASH, MOVE, RECEIVE, SEND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import MOVE, RECEIVE, SECOND, SEND, NodeId, SimTime
 
-OVERLAY = "overlay"
-"""The trace rows that list a node's overlay neighbours."""
-_NOBODY = "-"
 DRAWN_SIDE_M = 100.0
 """The side of the field for nodes without places."""
 
-# Of the circle of all nodes, or of an overlay, and of that within it for whoever is in no overlay.
-_RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
+_RADIUS_M = 0.45 * DRAWN_SIDE_M
+"""Of the circle of all nodes."""
 
 
 class Place(NamedTuple):
@@ -59,28 +56,14 @@ def _place(row: Mapping[str, Any]) -> Place:
     return Place(row[TIME_S], row[NODE], x, y)
 
 
-def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId] = ()) -> list[Place]:
-    """Return places for nodes without any: a given tree level by level, others on a circle.
-
-    If only some belong on the circle, in this order, the others stand on a small one inside.
-    """
+def drawn_places(nodes: int, scenario: Scenario | None) -> list[Place]:
+    """Return places for nodes without any: a given tree level by level, others on a circle, clockwise from the top."""
     changes = () if scenario is None else scenario.tree
     parents = {change.node: change.parent for change in changes if change.at == 0 and change.parent is not None}
     if parents:
         return _on_levels(nodes, parents)
-    others = [node for node in range(nodes) if node not in circle]
-    if not circle:
-        return _on_circle(others, _RADIUS_M)
-    return sorted([*_on_circle(circle, _RADIUS_M), *_on_circle(others, _SMALL_RADIUS_M)], key=lambda place: place.node)
-
-
-def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
-    """Return places clockwise from the top; a single node is the small circle's middle."""
-    middle = DRAWN_SIDE_M / 2
-    around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
-    angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
-    pairs = zip(nodes, angles, strict=True)
-    return [Place(0, node, middle + around * sin(a), middle - around * cos(a)) for node, a in pairs]
+    middle, angles = DRAWN_SIDE_M / 2, [2 * pi * node / nodes for node in range(nodes)]
+    return [Place(0, node, middle + _RADIUS_M * sin(a), middle - _RADIUS_M * cos(a)) for node, a in enumerate(angles)]
 
 
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
@@ -122,6 +105,10 @@ class DrawnLinks:
     reach_m: tuple[float, ...] = ()
     changes: tuple[LinkChange, ...] = ()
     partitions: tuple[tuple[SimTime, tuple[int, ...]], ...] = ()
+    given: tuple[tuple[int, int, float], ...] = ()
+    """Two nodes or cells, and the distance (m) of the mean path loss that is given between them."""
+    cells: tuple[int, int] | None = None
+    """The columns and rows of cells, if losses are given between these."""
 
 
 def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
@@ -135,7 +122,44 @@ def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
         changes = (*start, *sorted(graph.changes, key=lambda change: change.at))
         return DrawnLinks("graph", changes=changes, partitions=partitions)
     reaches = tuple(reach_m(scenario, node) for node in scenario.nodes)
-    return DrawnLinks("distance", reaches, partitions=partitions)
+    given, cells = _given_losses(scenario) if over_radio else ((), None)
+    return DrawnLinks("distance", reaches, partitions=partitions, given=given, cells=cells)
+
+
+def _given_losses(scenario: Scenario) -> tuple[tuple[tuple[int, int, float], ...], tuple[int, int] | None]:
+    """Return the given losses as distances, the greater of both directions, and the cells."""
+    channel, losses = scenario.channel, scenario.losses
+    if losses is None:
+        return (), None
+    worst: dict[tuple[int, int], float] = {}
+    for a, b, loss_db in zip(losses.sources, losses.targets, losses.losses_db, strict=True):
+        worst[a, b] = max(loss_db, worst.get((b, a), loss_db))
+        worst[b, a] = worst[a, b]
+    tenths = 10 * channel.path_loss_exponent
+    given = tuple((a, b, channel.d0_m * 10 ** ((loss - channel.pl_d0_db) / tenths)) for (a, b), loss in worst.items())
+    sides = zip(scenario.field_m, (channel.x_cell_m, channel.y_cell_m), strict=True)
+    columns, rows = (ceil(field / cell) for field, cell in sides)
+    return given, None if channel.only_static_nodes else (columns, rows)
+
+
+BELIEF_ORIGIN_M = 1_000_000
+"""Added to believed places, which errors can make negative."""
+_MOST_FIXES = 2000
+
+
+def believed_places(scenario: Scenario | None, moves: Sequence[Place]) -> Iterator[Place]:
+    """Yield the fixes of receivers with errors, each second where they have no interval."""
+    for node, settings in enumerate(scenario.nodes if scenario and moves else ()):
+        way = [WayPoint(move.time_s, move.x, move.y) for move in moves if move.node == node]
+        is_wrong = settings.position_offset_m or settings.position_noise_m or settings.fix_interval
+        if scenario is None or not (is_wrong and settings.has_receiver and way):
+            continue
+        receiver = Receiver(node, settings, way, scenario.seed)
+        every = max(settings.fix_interval or SECOND, scenario.time_limit // _MOST_FIXES)
+        for at in range(0, scenario.time_limit, every):
+            place, _ = receiver.fix(at)
+            if place is not None:
+                yield Place(at / SECOND, node, place[0] + BELIEF_ORIGIN_M, place[1] + BELIEF_ORIGIN_M)
 
 
 def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]:
@@ -170,77 +194,3 @@ def match_arrivals(rows: Iterable[tuple[str, NodeId, NodeId, int]]) -> list[int]
             send = max(last.get((peer, node, content), -1), last.get((peer, ANYBODY, content), -1))
         distances.append(row - send if send >= 0 else 0)
     return distances
-
-
-class Edge(NamedTuple):
-    """A node knows `other`, as a circle neighbour or by a shortcut."""
-
-    node: NodeId
-    other: NodeId
-    is_shortcut: bool
-
-
-class EdgeChange(NamedTuple):
-    """An edge comes or goes."""
-
-    time_s: float
-    edge: Edge
-    up: bool
-
-
-class DrawnOverlay(NamedTuple):
-    """Changes in time order; `circle` has the nodes with a final place, in order."""
-
-    changes: tuple[EdgeChange, ...] = ()
-    circle: tuple[NodeId, ...] = ()
-
-
-class OverlayState(NamedTuple):
-    """A node's part in one topic's circle, from an `overlay` row."""
-
-    place: str
-    """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty: none."""
-    edges: frozenset[Edge]
-
-
-def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
-    """Return the rows' overlay, without malformed rows and unknown nodes.
-
-    An edge stays while any topic has it; a node's first topic places it. A crash removes all the node's edges.
-    """
-    chosen = table.filter(pc.is_in(table[EVENT], pa.array((OVERLAY, CRASH)))).select([TIME_S, NODE, EVENT, DETAIL])
-    known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
-    changes: list[EdgeChange] = []
-    for row in chosen.to_pylist():
-        states = known[row[NODE]]
-        before = _edges(states)
-        if row[EVENT] == CRASH:
-            states.clear()
-        else:
-            states.update(_read_overlay(row[NODE], row[DETAIL] or "", nodes))
-        after = _edges(states)
-        changes += [EdgeChange(row[TIME_S], edge, up=False) for edge in sorted(before - after)]
-        changes += [EdgeChange(row[TIME_S], edge, up=True) for edge in sorted(after - before)]
-    places = {node: next((one.place for one in states.values() if one.place), "") for node, states in known.items()}
-    # Without the zeros at their ends, which add nothing to it, texts of bits are sorted as the places are.
-    circle = sorted((place.rstrip("0"), node) for node, place in places.items() if place)
-    return DrawnOverlay(tuple(changes), tuple(node for _, node in circle))
-
-
-def _edges(states: Mapping[str, OverlayState]) -> set[Edge]:
-    return set().union(*(state.edges for state in states.values()))
-
-
-def _read_overlay(node: NodeId, detail: str, nodes: int) -> dict[str, OverlayState]:
-    """Read "number place before behind across shortcuts topic"; a malformed row has no topic."""
-    try:
-        _, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
-        ring = [(word, False) for word in (before, behind, across)]
-        far = [(pair.partition(":")[2], True) for pair in shortcuts.split(",") if pair != _NOBODY]
-        edges = {Edge(node, int(word), is_shortcut) for word, is_shortcut in ring + far if word != _NOBODY}
-    except ValueError:
-        return {}
-    if not all(0 <= edge.other < nodes for edge in edges):
-        return {}
-    others = frozenset(edge for edge in edges if edge.other != node)
-    return {topic: OverlayState("" if place.strip("01") else place, others)}

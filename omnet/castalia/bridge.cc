@@ -1,5 +1,6 @@
 #include "bridge.h"
 
+#include <algorithm>
 #include <climits>
 #include <string>
 #include <utility>
@@ -104,12 +105,13 @@ void Bridge::open() {
     collector_ = std::make_unique<Collector>(collector_of(run, welcome));
     for (BridgeApplication* application : applications_)
         places_.add(application->mobility());
+    tells_moves_ = welcome.moves;
     look_around();
     schedule_act();
 }
 
 Collector Bridge::collector_of(const Run& run, const Welcome& welcome) {
-    return {run, welcome, [this](const Step& step) { return this->step(step); }, [this] { return outlook_->now(); }};
+    return {run, welcome, [this](Step& step) { return this->step(step); }, [this] { return outlook_->now(); }};
 }
 
 Run Bridge::run() const {
@@ -139,7 +141,12 @@ SimTime Bridge::processing_delay() const {
     return delay;
 }
 
-Reply Bridge::step(const Step& step) {
+Reply Bridge::step(Step& step) {
+    if (tells_moves_) {
+        step.moves = places_.news(step.now);
+        if (step.quiet)
+            step.quiet->until = std::min(step.quiet->until, places_.told_until());
+    }
     Reply reply = client_->step(step);
     for (const Note& note : reply.notes)
         applications_[note.node]->note(note.text);
@@ -186,7 +193,6 @@ void Bridge::schedule_act() {
 }
 
 void Bridge::look_around() {
-    places_.look(omnetpp::simTime().dbl());
     outlook_->look();
     scheduleAt(omnetpp::simTime() + kLookInterval, look_);
 }
@@ -203,13 +209,12 @@ void Bridge::finish() {
 }
 
 void Bridge::say_goodbye() {
-    places_.look(omnetpp::simTime().dbl());
     collector_->finish();
     client_->finish(totals());
 }
 
 // The network finishes the bridge last: the resource managers' energy is up to date by now.
-Finished Bridge::totals() const {
+Finished Bridge::totals() {
     Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}}, spilt{"radio_overflown", {}}, died{"died_us", {}};
     bool anybody_died = false, anything_spilt = false;
     Finished totals{collector_->sends(), collector_->deliveries(), {}, {}, {}};

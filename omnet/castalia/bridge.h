@@ -48,13 +48,13 @@ private:
     Collector collector_of(const Run& run, const Welcome& welcome);
     void check_applications() const;
     SimTime processing_delay() const;
-    Reply step(const Step& step);
+    Reply step(Step& step);
     void act();
     void take_refused();
     void look_around();
     void schedule_act();
     void say_goodbye();
-    Finished totals() const;
+    Finished totals();
 
     omnetpp::cMessage* open_ = nullptr;
     omnetpp::cMessage* act_ = nullptr;
@@ -63,6 +63,7 @@ private:
     std::optional<Moment> scheduled_;  // where `act_` is
 
     SimTime time_limit_ = 0;
+    bool tells_moves_ = false;
     std::vector<BridgeApplication*> applications_;  // by node
     Places places_;
     std::unique_ptr<Channel> connection_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "way_point_mobility_manager.h"
 
@@ -10,35 +11,78 @@ namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
 
+SimTime nanoseconds(double time) {
+    return std::llround(time * kNanosecondsPerSecond);
+}
+
+Move move_to(const WayPoint& point, std::size_t node) {
+    return {nanoseconds(point.time), static_cast<NodeId>(node), point.x, point.y};
+}
+
+WayPointMobilityManager* ours(VirtualMobilityManager* mobility) {
+    return dynamic_cast<WayPointMobilityManager*>(mobility);
+}
+
+// Castalia's own manager that moves goes to and fro between two places.
+bool go_to_and_fro(VirtualMobilityManager& line, Trajectory& way, double now) {
+    const double speed = line.hasPar("xCoorDestination") ? line.par("speed").doubleValue() : 0;
+    const WayPoint start = way.points().front();
+    const double x = speed > 0 ? line.par("xCoorDestination").doubleValue() : start.x;
+    const double y = speed > 0 ? line.par("yCoorDestination").doubleValue() : start.y;
+    if (x == start.x && y == start.y)
+        return false;
+    const double leg = std::hypot(x - start.x, y - start.y) / speed;
+    while (way.last().time <= now) {
+        const std::size_t legs = way.points().size();
+        way.add({static_cast<double>(legs) * leg, legs % 2 ? x : start.x, legs % 2 ? y : start.y});
+    }
+    return true;
+}
+
 }  // namespace
 
 void Places::add(VirtualMobilityManager& mobility) {
-    nodes_.push_back({&mobility, {}, 0});
+    NodeLocation_type here = mobility.getLocation();
+    nodes_.push_back({&mobility, {}});
+    nodes_.back().way.add({0, here.x, here.y});
 }
 
-void Places::look(double time) {
-    for (Node& node : nodes_)
-        look(node, time);
+const Trajectory& Places::way_of(const Node& node) {
+    const WayPointMobilityManager* manager = ours(node.mobility);
+    return manager ? manager->trajectory() : node.way;
 }
 
-void Places::look(Node& node, double time) {
-    NodeLocation_type here = node.mobility->getLocation();
-    Trajectory& places = node.looked_up;
-    bool first = places.empty();
-    if (first || places.last().x != here.x || places.last().y != here.y) {
-        if (!first && places.last().time < node.looked_at)
-            places.add({node.looked_at, places.last().x, places.last().y});  // it rested until then
-        places.add({time, here.x, here.y});
-    }
-    node.looked_at = time;
+bool Places::go_on(Node& node, double now) {
+    WayPointMobilityManager* manager = ours(node.mobility);
+    return manager ? manager->go_on(now) : go_to_and_fro(*node.mobility, node.way, now);
 }
 
-std::vector<Move> Places::moves(double end) const {
+std::vector<Move> Places::news(SimTime now) {
     std::vector<Move> moves;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
-        auto* ours = dynamic_cast<WayPointMobilityManager*>(nodes_[node].mobility);
-        for (const WayPoint& p : (ours ? ours->trajectory() : nodes_[node].looked_up).until(end))
-            moves.push_back({std::llround(p.time * kNanosecondsPerSecond), static_cast<NodeId>(node), p.x, p.y});
+        nodes_[node].moves = go_on(nodes_[node], static_cast<double>(now) / kNanosecondsPerSecond);
+        const std::vector<WayPoint>& points = way_of(nodes_[node]).points();
+        for (std::size_t& told = nodes_[node].told; told < points.size(); ++told)
+            moves.push_back(move_to(points[told], node));
+    }
+    return moves;
+}
+
+SimTime Places::told_until() const {
+    SimTime until = std::numeric_limits<SimTime>::max();
+    for (const Node& node : nodes_)
+        if (node.moves)
+            until = std::min(until, nanoseconds(way_of(node).last().time));
+    return until;
+}
+
+std::vector<Move> Places::moves(double end) {
+    std::vector<Move> moves;
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+        if (!ours(nodes_[node].mobility))
+            go_on(nodes_[node], end);
+        for (const WayPoint& point : way_of(nodes_[node]).until(end))
+            moves.push_back(move_to(point, node));
     }
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.time < b.time; });
     return moves;

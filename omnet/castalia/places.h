@@ -9,27 +9,31 @@
 
 namespace roambus {
 
-// Where all nodes were: told by their mobility managers, if they are ours; looked up now and then, if they are
-// Castalia's.
+// Where all nodes are and were: told by their mobility managers, if they are ours; computed, if they are Castalia's.
 class Places {
 public:
-    // Adds the next node.
+    // Adds the next node, at time 0.
     void add(VirtualMobilityManager& mobility);
 
-    // Looks up where the nodes are at `time`, in seconds.
-    void look(double time);
+    // The moves that were not told before, until all nodes that move have one after `now`.
+    std::vector<Move> news(SimTime now);
 
-    // The moves of all nodes up to `end`, in order of time.
-    std::vector<Move> moves(double end) const;
+    // Until when the moves that were told lead.
+    SimTime told_until() const;
+
+    // The moves of all nodes up to `end`, in seconds, in order of time.
+    std::vector<Move> moves(double end);
 
 private:
     struct Node {
         VirtualMobilityManager* mobility;
-        Trajectory looked_up;
-        double looked_at;  // last, s
+        Trajectory way;  // of Castalia's managers
+        std::size_t told = 0;
+        bool moves = true;
     };
 
-    static void look(Node& node, double time);
+    static const Trajectory& way_of(const Node& node);
+    static bool go_on(Node& node, double now);
 
     std::vector<Node> nodes_;
 };

@@ -18,7 +18,7 @@ public:
     void add(WayPoint point);
 
     // The last way-point; there must be one.
-    bool empty() const { return points_.empty(); }
+    const std::vector<WayPoint>& points() const { return points_; }
 
     const WayPoint& last() const { return points_.back(); }
 

@@ -19,6 +19,9 @@ public:
     // The way-points up to now, and the next.
     const Trajectory& trajectory() const { return trajectory_; }
 
+    // Goes on from way-points that are reached by `now`; returns whether the node still moves.
+    bool go_on(double now);
+
 protected:
     void initialize() final;
     void handleMessage(omnetpp::cMessage* message) final;
@@ -30,9 +33,6 @@ protected:
     virtual std::optional<WayPoint> next(const WayPoint& from) = 0;
 
 private:
-    // Goes on from way-points that are reached by `now`; returns whether the node still moves.
-    bool go_on(double now);
-
     void show(const WayPoint& here);
 
     Trajectory trajectory_;

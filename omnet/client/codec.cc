@@ -52,7 +52,8 @@ std::optional<Value> optional(bool present, Wire value) {
 }
 
 Welcome take(const wire::Welcome& welcome) {
-    return {optional<SimTime>(welcome.has_wake_up(), welcome.wake_up()), welcome.batching(), welcome.lookahead()};
+    return {optional<SimTime>(welcome.has_wake_up(), welcome.wake_up()), welcome.batching(), welcome.lookahead(),
+            welcome.moves()};
 }
 
 Send take(wire::Send& send) {
@@ -121,6 +122,8 @@ std::string encode(const Step& step) {
         out.mutable_quiet()->set_until(step.quiet->until);
         out.mutable_quiet()->set_room(step.quiet->room);
     }
+    for (const Move& move : step.moves)
+        add(move, *out.add_moves());
     return message.SerializeAsString();
 }
 

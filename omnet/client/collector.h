@@ -35,7 +35,7 @@ bool operator<(const Moment& left, const Moment& right);
 class Collector {
 public:
     // Gives a Step to the host and returns its Reply: `Client::step`, or a test.
-    using Exchange = std::function<Reply(const Step&)>;
+    using Exchange = std::function<Reply(Step&)>;
 
     // `outlook` is asked before each Step, if the host wants to know.
     Collector(const Run& run, const Welcome& welcome, Exchange exchange, Outlook outlook = {});

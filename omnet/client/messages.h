@@ -87,14 +87,6 @@ struct Quiet {
     std::uint32_t room = 0;
 };
 
-struct Step {
-    SimTime now = 0;
-    bool more = false;
-    std::vector<Arrival> arrivals;
-    std::vector<Failure> failures;
-    std::optional<Quiet> quiet = {};
-};
-
 struct Count {
     std::string name;
     std::vector<std::int64_t> values;
@@ -105,6 +97,15 @@ struct Move {
     NodeId node = 0;
     double x = 0;
     double y = 0;
+};
+
+struct Step {
+    SimTime now = 0;
+    bool more = false;
+    std::vector<Arrival> arrivals;
+    std::vector<Failure> failures;
+    std::optional<Quiet> quiet = {};
+    std::vector<Move> moves = {};
 };
 
 struct Finished {
@@ -127,6 +128,7 @@ struct Welcome {
     std::optional<SimTime> wake_up;
     bool batching = true;
     bool lookahead = false;
+    bool moves = false;
 };
 
 struct Reject {

@@ -128,10 +128,23 @@ private:
         totals.counts.push_back({"offered", offered_});
         totals.counts.push_back({"received", received_});
         for (NodeId id = 0; id < settings_.nodes.size(); ++id)
-            for (const WayPoint& point : settings_.nodes[id].way)
-                if (const SimTime time = ns3::Seconds(point.time_s).GetNanoSeconds(); time < settings_.time_limit)
-                    totals.moves.push_back({time, id, point.x, point.y});
+            add_moves(id, totals.moves);
         return totals;
+    }
+
+    // The way-points before the time limit, and the place then of a node that is on its way.
+    void add_moves(NodeId id, std::vector<Move>& moves) const {
+        const double end = static_cast<double>(settings_.time_limit) / 1e9;
+        const WayPoint* from = nullptr;
+        for (const WayPoint& to : settings_.nodes[id].way) {
+            if (from && from->time_s < end && to.time_s >= end) {
+                const double share = (end - from->time_s) / (to.time_s - from->time_s);
+                moves.push_back({settings_.time_limit, id, from->x + share * (to.x - from->x), from->y + share * (to.y - from->y)});
+            }
+            if (to.time_s < end)
+                moves.push_back({ns3::Seconds(to.time_s).GetNanoSeconds(), id, to.x, to.y});
+            from = &to;
+        }
     }
 
     const Settings& settings_;

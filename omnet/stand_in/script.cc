@@ -51,6 +51,13 @@ void add_refusal(std::istream& words, Script& script) {
     script.refusals.push_back({refusing, time(words)});
 }
 
+void add_move(std::istream& words, Script& script) {
+    const NodeId moving = node(words, script);
+    const SimTime at = time(words);
+    const auto x = number<double>(words);
+    script.moves.push_back({at, moving, x, number<double>(words)});
+}
+
 void set_misbehaviour(std::istream& words, Script& script) {
     Misbehaviour& misbehaviour = script.misbehaviour;
     words >> misbehaviour.kind;
@@ -71,6 +78,7 @@ const std::map<std::string, Statement>& statements() {
         {"delay", [](auto& words, auto& script) { script.delay = time(words); }},
         {"seed", [](auto& words, auto& script) { script.run.seed = number<std::int64_t>(words); }},
         {"processing_delay", [](auto& words, auto& script) { script.run.processing_delay = time(words); }},
+        {"move", add_move},
         {"refuse", add_refusal},
         {"misbehave", set_misbehaviour},
     };

@@ -6,6 +6,7 @@
 //     up TIME A B, down TIME A B      the link comes up, or goes down and loses what is under way on it
 //     delay TIME                      from a send to its arrivals; 1 ms if left out
 //     seed N, processing_delay TIME   0 if left out
+//     move NODE TIME X Y              NODE goes straight to (X, Y) metres, where it is at TIME; for hosts that ask for it
 //     refuse NODE TIME                the MAC of NODE refuses the first packet that it gets at TIME or later
 //     misbehave KIND [AFTER [STATUS]] after AFTER Steps; see misbehaviour.h
 #pragma once
@@ -40,6 +41,7 @@ struct Script {
     Run run;
     SimTime delay = 1000000;
     std::vector<LinkChange> changes;
+    std::vector<Move> moves;
     std::vector<Refusal> refusals;
     Misbehaviour misbehaviour;
 };

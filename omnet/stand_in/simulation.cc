@@ -1,6 +1,7 @@
 #include "stand_in/simulation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace roambus::stand_in {
 namespace {
@@ -17,11 +18,20 @@ Simulation::Simulation(const Script& script, Client& client)
 void Simulation::run() {
     script_.run.transit = {script_.delay, 0, kMaxPayloadBytes};
     const Welcome welcome = client_.hello(script_.run);
+    if (!welcome.moves)
+        script_.moves.clear();
     Collector collector(
-        script_.run, welcome, [this](const Step& step) { return client_.step(step); }, [this] { return outlook(); });
+        script_.run, welcome, [this](Step& step) { return this->step(step); }, [this] { return outlook(); });
     run_events(collector);
     collector.finish();
     client_.finish({collector.sends(), collector.deliveries(), {}, {}, {}});
+}
+
+// All moves are known from the start, and so told in the first Step.
+Reply Simulation::step(Step& step) {
+    step.moves = std::move(script_.moves);
+    script_.moves.clear();
+    return client_.step(step);
 }
 
 void Simulation::run_events(Collector& collector) {

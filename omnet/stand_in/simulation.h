@@ -16,6 +16,7 @@ public:
     void run();
 
 private:
+    Reply step(Step& step);
     void run_events(Collector& collector);
     void act(SimTime now, Collector& collector);
     void deliver(SimTime now, Collector& collector);

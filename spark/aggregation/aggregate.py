@@ -53,7 +53,7 @@ from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.extra import NOTHING, Extra
-from roambus.spark.metrics.run import Floats, Integers
+from roambus.spark.metrics.rows import Floats, Integers
 
 
 def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:

@@ -12,6 +12,7 @@ import inspect
 import math
 import os
 import pickle
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -35,9 +37,10 @@ from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
+from roambus.spark.metrics.arrays import NonsenseError
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
 from roambus.spark.metrics.extra import Extra, files_of
-from roambus.spark.metrics.run import NonsenseError, Run
+from roambus.spark.metrics.run import Run
 
 RUN, SENT, EXTRA, PROBLEM = "run", "sent", "extra", "problem"
 _NUMBER, _FAILURE, _PASSES = "number", "failure", "passes"
@@ -65,8 +68,8 @@ _ANSWER_SCHEMA = pa.schema(
 DEADLINE = "ROAMBUS_DEADLINE_S"
 TASK_WORK, SMALLEST_WORK, BATCH_WORK = 64 << 20, 4 << 20, 640 << 20
 """Bytes of traces: the most and least in a task, and a core's share of a job (2 s, 0.1 s and half a minute)."""
-WORK_A_RUN = 400_000
-"""A run's fixed work in bytes (some ten milliseconds)."""
+WORK_A_RUN = 100_000
+"""A run's fixed work in bytes (some milliseconds)."""
 
 Row = dict[str, Any]
 Task = list[tuple[int, Path]]
@@ -140,15 +143,7 @@ class Computer:
 
     def compute(self, traces: Sequence[Trace], cores: int) -> Computed:
         """Raise RoambusError if Spark fails, UserError if a metric does."""
-        extra = _by_value(self._extra)
-        sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks_of(traces, cores)]
-        work = measurer(self._archive, __name__, sent)
-        try:
-            frame = self._session.range(0, len(sent), 1, len(sent))
-            answers = interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
-        except PySparkException as error:
-            problem = str(error).partition("\n")[0]
-            raise RoambusError(f"Spark could not compute the metrics of {len(traces)} traces: {problem}") from error
+        answers = self._answers(tasks_of(traces, cores))
         for failure in answers[_FAILURE].drop_null().to_pylist():
             raise UserError(failure)
         places = [traces[number] for number in answers[_NUMBER].to_pylist()]
@@ -156,6 +151,41 @@ class Computer:
         named = rows.add_column(0, METRICS_SCHEMA.field(RUN), pa.array([trace.run for trace in places], pa.string()))
         passing = [trace for trace, passes in zip(places, answers[_PASSES].to_pylist(), strict=True) if passes]
         return Computed(named.cast(METRICS_SCHEMA), passing)
+
+    def _answers(self, tasks: Sequence[Task]) -> pa.Table:
+        extra = _by_value(self._extra)
+        sent = [pickle.dumps((task, deadline_s(), extra)) for task in tasks]
+        work = measurer(self._archive, __name__, sent)
+        try:
+            frame = self._session.range(0, len(sent), 1, len(sent))
+            return interruptible(self._session, frame.mapInArrow(work, from_arrow_schema(_ANSWER_SCHEMA)).toArrow)
+        except (PySparkException, Py4JJavaError) as error:
+            text = str(error)
+            lost = _LOST.search(text)
+            if lost is None:
+                raise RoambusError(f"Spark could not compute metrics: {_reason(text)}") from error
+            (_, file), *others = tasks[int(lost[1])]
+            if not others:
+                own = ", ".join("{} ({}:{})".format(*_place(one)) for one in self._extra.metrics)
+                also = f"; these metrics are not roambus' own: {own}" if own else ""
+                ended = "crashed, or was killed, as the kernel does for lack of memory"
+                raise RoambusError(f"{file}: the Python that computed its metrics {ended}{also}") from error
+        # With a task for each run either the one that ends Python gets named, or all goes well this time.
+        return self._answers([[run] for task in tasks for run in task])
+
+
+_LOST = re.compile(r"Task (\d+) in stage \S+ failed .*(Python worker exited|executor (lost|exited))", re.IGNORECASE)
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n((?:(?:[ \t].*)?\n)*)(\S.*)")
+_FRAME = re.compile(r'File "(.+)", line (\d+)')
+
+
+def _reason(text: str) -> str:
+    """Return the exception in the Python of a task, and its place; else the first line."""
+    if not (tracebacks := _TRACEBACK.findall(text)):
+        return text.strip().partition("\n")[0]
+    frames, what = tracebacks[-1]
+    places = _FRAME.findall(frames)
+    return f"{what} ({':'.join(places[-1])})" if places else what
 
 
 @contextmanager
@@ -192,13 +222,11 @@ def _by_value(extra: Extra) -> bytes:
 
 
 def make(sent: bytes) -> Iterator[pa.RecordBatch]:
-    """Yield a batch of _ANSWER_SCHEMA for each run."""
+    """Yield a batch of _ANSWER_SCHEMA with a row for each run."""
     task, deadline, pickled = pickle.loads(sent)  # noqa: S301  # from our own driver, by Spark's authenticated way
     extra = pickle.loads(pickled)  # noqa: S301  # the same
-    for number, file in task:
-        yield pa.RecordBatch.from_pylist(
-            [{_NUMBER: number, _PASSES: False, **measure(file, deadline, extra)}], _ANSWER_SCHEMA
-        )
+    rows = [{_NUMBER: number, _PASSES: False, **measure(file, deadline, extra)} for number, file in task]
+    yield pa.RecordBatch.from_pylist(rows, _ANSWER_SCHEMA)
 
 
 def _copying() -> AbstractContextManager[None]:
@@ -223,7 +251,7 @@ def measure(file: Path, deadline: float, extra: Extra) -> Row:
 def _measured(run: Run, extra: Extra) -> Row:
     return {
         **{metric.column: _value(metric, run) for metric in METRICS},
-        SENT: {kind: count for kind, count in run.sends.message_type.value_counts().items() if count},
+        SENT: run.arrays.sent(),
         EXTRA: {metric.column: value for metric in extra.metrics if (value := _value(metric, run)) is not None},
     }
 
@@ -297,5 +325,12 @@ def _blamed(what: Metric) -> Iterator[None]:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == _place(what)[1]]
         at = (own or frames)[-1]
+        raise MetricError(what, f"fails: {_said(error)} ({at.filename}:{at.lineno})") from error
+
+
+def _said(error: BaseException) -> str:
+    try:
         text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
-        raise MetricError(what, f"fails: {text} ({at.filename}:{at.lineno})") from error
+    except Exception:  # its own text can fail, too
+        text = type(error).__name__
+    return text.encode(errors="backslashreplace").decode()

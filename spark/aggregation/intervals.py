@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import expit, logit, stdtrit
 
 from roambus.spark.metrics.catalogue import Support
-from roambus.spark.metrics.run import Floats
+from roambus.spark.metrics.rows import Floats
 
 CONFIDENCE = 0.95
 

@@ -15,8 +15,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from roambus.spark.metrics.run import Run
 
 
@@ -146,25 +144,25 @@ def sent_metric(column: str) -> Metric:
 @metric("expected", kind=Kind.COUNT)
 def expected(run: Run) -> float:
     """Pairs of a notification and a node, other than its publisher, that wanted it when it was published."""
-    return len(run.pairs)
+    return len(run.arrays.pairs.routed)
 
 
 @metric("attempted", kind=Kind.COUNT)
 def attempted(run: Run) -> float:
     """Expected pairs that the protocol began to deliver."""
-    return int(run.pairs.routed.sum())
+    return int(run.arrays.pairs.routed.sum())
 
 
 @metric("messages delivered", kind=Kind.COUNT)
 def delivered(run: Run) -> float:
     """Expected pairs that were delivered at least once."""
-    return run.pairs.delivered_s.count()
+    return len(present(run.arrays.pairs.delivered_s))
 
 
 @metric("duplicates", kind=Kind.COUNT)
 def duplicates(run: Run) -> float:
     """Deliveries of pairs that had been delivered before."""
-    return int(run.pairs.deliveries.sum()) - run.pairs.delivered_s.count()
+    return int(run.arrays.pairs.deliveries.sum()) - len(present(run.arrays.pairs.delivered_s))
 
 
 @metric("unexpected", kind=Kind.COUNT)
@@ -173,7 +171,7 @@ def unexpected(run: Run) -> float:
 
     Its filter does not match, or it subscribed later. Nothing that the warm-up published counts.
     """
-    return run.unexpected
+    return run.arrays.unexpected
 
 
 @metric("delivery rate (thesis)", scale=Scale.SHARE)
@@ -181,61 +179,61 @@ def delivery_rate_thesis(run: Run) -> float:
     """Of the attempted pairs, the share that was delivered, as the thesis defines it."""
     # Both numbers are over the same pairs. A pair can be delivered though nobody took it on: where subscribers pass
     # notifications on to each other (MFT-PubSub's `spreads`).
-    return share(run.pairs.delivered_s[run.pairs.routed].notna())
+    return share(run.arrays.pairs.delivered_s[run.arrays.pairs.routed] >= 0)
 
 
 @metric("delivery rate (all)", scale=Scale.SHARE, is_main=True)
 def delivery_rate_all(run: Run) -> float:
     """Delivered pairs over expected pairs: one denominator for every protocol."""
-    return share(run.pairs.delivered_s.notna())
+    return share(run.arrays.pairs.delivered_s >= 0)
 
 
 @metric("delivery rate in time", scale=Scale.SHARE)
 def delivery_rate_in_time(run: Run) -> float:
     """Of the expected pairs, the share that was delivered within 1 s, or as many as ROAMBUS_DEADLINE_S says."""
-    return share(run.pairs.delay_s <= run.deadline_s)
+    return share(run.arrays.pairs.delay_s <= run.deadline_s)
 
 
 @metric("end-to-end delay", "s", scale=Scale.LOGARITHMIC, is_main=True)
 def end_to_end_delay_mean_s(run: Run) -> float:
     """Time from publication to first delivery, mean over delivered pairs."""
-    return mean(run.pairs.delay_s)
+    return mean(run.arrays.pairs.delay_s)
 
 
 @metric("median delay", "s", scale=Scale.LOGARITHMIC)
 def delay_median_s(run: Run) -> float:
     """Time from publication to first delivery that half of the delivered pairs took at most."""
-    return percentile(run.pairs.delay_s, 0.5)
+    return percentile(run.arrays.pairs.delay_s, 0.5)
 
 
 @metric("delay, 95th percentile", "s", scale=Scale.LOGARITHMIC)
 def delay_p95_s(run: Run) -> float:
     """Time from publication to first delivery that 95 % of the delivered pairs took at most."""
-    return percentile(run.pairs.delay_s, 0.95)
+    return percentile(run.arrays.pairs.delay_s, 0.95)
 
 
 @metric("delay, 99th percentile", "s", scale=Scale.LOGARITHMIC)
 def delay_p99_s(run: Run) -> float:
     """Time from publication to first delivery that 99 % of the delivered pairs took at most."""
-    return percentile(run.pairs.delay_s, 0.99)
+    return percentile(run.arrays.pairs.delay_s, 0.99)
 
 
 @metric("longest delay of all", "s", scale=Scale.LOGARITHMIC)
 def delay_max_s(run: Run) -> float:
     """The longest time from a publication to a first delivery."""
-    return float(run.pairs.delay_s.max())
+    return greatest(run.arrays.pairs.delay_s)
 
 
 @metric("hops, mean", is_main=True)
 def hops_mean(run: Run) -> float:
     """Radio hops of first deliveries; a replay starts again at 0."""
-    return run.pairs.hops.mean()
+    return average(run.arrays.pairs.hops)
 
 
 @metric("hops, maximum", kind=Kind.WHOLE)
 def hops_max(run: Run) -> float:
     """The most radio hops of any first delivery."""
-    return float(run.pairs.hops.max())
+    return greatest(run.arrays.pairs.hops)
 
 
 # What nodes send and use
@@ -244,68 +242,68 @@ def hops_max(run: Run) -> float:
 @metric("messages", kind=Kind.COUNT)
 def messages(run: Run) -> float:
     """Packets that all nodes handed to the network stack, everything included."""
-    return len(run.sends)
+    return len(run.arrays.packets.bytes)
 
 
 @metric("messages per node", scale=Scale.LOGARITHMIC, is_main=True)
 def messages_per_node(run: Run) -> float:
     """Packets that a node handed to the network stack, mean over all nodes."""
-    return run.nodes.messages.mean()
+    return average(run.arrays.nodes.messages)
 
 
 @metric("messages per publisher")
 def messages_per_publisher(run: Run) -> float:
     """Packets that a node handed to the network stack, mean over nodes that only publish."""
-    return run.nodes.messages[run.nodes.role == "publisher"].mean()
+    return average(run.arrays.nodes.messages[run.arrays.nodes.role == "publisher"])
 
 
 @metric("messages per subscriber")
 def messages_per_subscriber(run: Run) -> float:
     """Packets that a node handed to the network stack, mean over subscribers that are no brokers."""
-    return run.nodes.messages[run.nodes.role == "subscriber"].mean()
+    return average(run.arrays.nodes.messages[run.arrays.nodes.role == "subscriber"])
 
 
 @metric("messages per broker")
 def messages_per_broker(run: Run) -> float:
     """Packets that a node handed to the network stack, mean over brokers, whatever else they are."""
-    return run.nodes.messages[run.nodes.role == "broker"].mean()
+    return average(run.arrays.nodes.messages[run.arrays.nodes.role == "broker"])
 
 
 @metric("bytes on the air per node", "B", scale=Scale.LOGARITHMIC)
 def air_bytes_per_node(run: Run) -> float:
     """Bytes of a node's packets with the headers of network, MAC and radio (mostly 25), mean over all nodes."""
-    return run.nodes.air_bytes.mean()
+    return average(run.arrays.nodes.air_bytes)
 
 
 @metric("airtime", scale=Scale.LOGARITHMIC)
 def airtime(run: Run) -> float:
     """Time that all packets with their headers are on the air, at the radio's rate, over the time of the run."""
-    bits = run.nodes.air_bytes.sum() * 8
-    return bits / run.air[1] / run.counted_s if len(run.nodes) and run.counted_s else math.nan
+    sizes = present(run.arrays.nodes.air_bytes)
+    return sizes.sum() * 8 / run.air[1] / run.counted_s if len(sizes) and run.counted_s else math.nan
 
 
 @metric("copies heard")
 def copies_heard(run: Run) -> float:
     """Times that a node hears a notification, mean over all that it hears; known of runs at level full only."""
-    return over(len(run.heard), len(run.heard.drop_duplicates()))
+    return over(len(run.arrays.heard.node), run.arrays.count_heard())
 
 
 @metric("energy per node", "mJ", scale=Scale.CUT, is_main=True)
 def energy_per_node_mj(run: Run) -> float:
     """Energy that a node used in the whole run, mean over all nodes."""
-    return mean(run.nodes.energy_mj, smallest=1e-6)
+    return mean(run.arrays.nodes.energy_mj, smallest=1e-6)
 
 
 @metric("lifetime", "s")
 def lifetime_s(run: Run) -> float:
     """Time at which the first node's battery was empty; unknown if every battery outlasted the run."""
-    return float(run.nodes.died_s.min())
+    return -greatest(-run.arrays.nodes.died_s)
 
 
 @metric("dead nodes", kind=Kind.COUNT)
 def dead_nodes(run: Run) -> float:
     """Nodes whose battery was empty before the end."""
-    return run.nodes.died_s.count()
+    return len(present(run.arrays.nodes.died_s))
 
 
 # Migrations
@@ -314,38 +312,35 @@ def dead_nodes(run: Run) -> float:
 @metric("migrations", kind=Kind.COUNT)
 def migrations(run: Run) -> float:
     """Times that a node which once had a parent, or a client which once had a broker, gets one again."""
-    return len(run.migrations)
+    return len(run.arrays.parents.node)
 
 
 @metric("messages per migration", scale=Scale.LOGARITHMIC)
 def messages_per_migration(run: Run) -> float:
     """Messages that migrations cause, by the agent's declaration, over the migrations; unknown without one."""
-    return over(_sizes_of_migrations(run).count(), len(run.migrations)) if run.migration_messages else math.nan
+    return _over_migrations(run, len(run.arrays.migration_sizes))
 
 
 @metric("bytes per migration", scale=Scale.LOGARITHMIC)
 def bytes_per_migration(run: Run) -> float:
     """Bytes of the messages that migrations cause, without headers, over the migrations."""
-    return over(_sizes_of_migrations(run).sum(), len(run.migrations)) if run.migration_messages else math.nan
+    return _over_migrations(run, int(run.arrays.migration_sizes.sum()))
 
 
 @metric("bytes per message of migrations", scale=Scale.LOGARITHMIC)
 def migration_message_mean_b(run: Run) -> float:
     """Bytes of a message that migrations cause, without headers, mean over these messages."""
-    return _sizes_of_migrations(run).mean()
+    return average(run.arrays.migration_sizes)
 
 
 @metric("largest message of migrations", "B", kind=Kind.WHOLE)
 def migration_message_max_b(run: Run) -> float:
     """Bytes of the longest message that migrations cause, without headers."""
-    return _sizes_of_migrations(run).max()
+    return greatest(run.arrays.migration_sizes)
 
 
-def _sizes_of_migrations(run: Run) -> pd.Series[int]:
-    # Without a migration, from NaN on, there is nothing.
-    since = run.sends[run.sends.time_s >= run.migrations.time_s.min()]
-    sizes: pd.Series[int] = since.bytes[since.message_type.isin(run.migration_messages)]
-    return sizes
+def _over_migrations(run: Run, number: float) -> float:
+    return over(number, len(run.arrays.parents.node)) if run.migration_messages else math.nan
 
 
 # What metrics compute with
@@ -356,25 +351,44 @@ def over(part: float, whole: float) -> float:
     return float(part) / float(whole) if whole else math.nan
 
 
-def share(conditions: pd.Series[bool]) -> float:
+def share(conditions: Any) -> float:
     """How many of all are true."""
     return over(conditions.sum(), len(conditions))
 
 
-def mean(values: pd.Series[float], smallest: float = 1e-9) -> float:
+def present(values: Any) -> Any:
+    """Return the present values as an array."""
+    numbers = values.to_numpy(float) if hasattr(values, "to_numpy") else values
+    return numbers[numbers >= -math.inf]
+
+
+def average(values: Any) -> float:
+    """Return the mean of present whole numbers."""
+    there = present(values)
+    return over(there.sum(), len(there))
+
+
+def greatest(values: Any) -> float:
+    """Return the greatest of the present values."""
+    there = present(values)
+    return float(there.max()) if len(there) else math.nan
+
+
+def mean(values: Any, smallest: float = 1e-9) -> float:
     """Return the mean of present values as integers of `smallest`, for any order."""
-    there = values.dropna()
-    digits = round(1 / smallest)
+    there, digits = present(values), round(1 / smallest)
     return over(int((there * digits).round().astype("int64").sum()), len(there)) / digits
 
 
-def percentile(values: pd.Series[float], part: float) -> float:
+def percentile(values: Any, part: float) -> float:
     """Return this percentile of the present values, interpolated linearly."""
-    ordered = values.dropna().sort_values().to_numpy()
-    if not len(ordered):
+    there = present(values)
+    if not len(there):
         return math.nan
-    position = (len(ordered) - 1) * part
-    lower, higher = ordered[math.floor(position)], ordered[math.ceil(position)]
+    position = (len(there) - 1) * part
+    places = [math.floor(position), math.ceil(position)]
+    there.partition(places)  # `present` made a copy
+    lower, higher = there[places]
     return float(lower + (higher - lower) * (position - math.floor(position)))
 
 

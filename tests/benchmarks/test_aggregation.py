@@ -42,22 +42,28 @@ def test_each_mix_has_its_own_agents_and_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "mix", "master"),
-    [([], THESIS, LOCAL), (["--mix", "rich", "--spark", "spark://127.0.0.1:1"], RICH, "spark://127.0.0.1:1")],
+    ("options", "given"),
+    [
+        ([], (THESIS, LOCAL, 500_000)),
+        (
+            ["--mix", "rich", "--spark", "spark://127.0.0.1:1", "--rows-a-run", "5"],
+            (RICH, "spark://127.0.0.1:1", 5),
+        ),
+    ],
 )
-def test_options_choose_mix_and_cluster(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], mix: str, master: str
+def test_options_choose_mix_cluster_and_size_of_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], given: tuple[str, str, int]
 ) -> None:
     """Without them it is the thesis' mix on this machine."""
     asked = []
 
-    def measure(*given: object) -> tuple[Cost, Cost]:
-        asked.append(given)
+    def measure(*words: object) -> tuple[Cost, Cost]:
+        asked.append(words)
         return Cost(10, 3.0, 3.0, 1, 0.0, 1.0, 1.0), Cost(10, 1.0, 1.0, 1, 0.0)
 
     monkeypatch.setattr(aggregation, "measure", measure)
     assert main(["--rows", "10", "--folder", str(tmp_path), *options]) == 0
-    assert asked == [(10, tmp_path, mix, master)]
+    assert asked == [(10, tmp_path, *given)]
 
 
 def test_too_few_rows_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:

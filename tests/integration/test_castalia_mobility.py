@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +19,13 @@ from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import ways_of
 from roambus.bridge.backends.radio.backend import RadioFactory
+from roambus.bridge.host.positions import motion
 from roambus.bridge.ini import read_scenario
+from roambus.bridge.record.record_file import recorded
+from roambus.bridge.record.replay import rerun
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute
+from roambus.bridge.scenario.nodes import WayPoint
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
@@ -28,6 +33,7 @@ from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Varia
 
 pytestmark = pytest.mark.castalia
 
+LOCATED = "tests.bridge.host.test_positions:Located"
 SIDE, SPEED, PAUSE, TIME_LIMIT = 40.0, 8.0, 1.5, 60.0
 WAYPOINT: Variables = {"nodes": 5, "side": SIDE, "mobility": "waypoint", "speed": SPEED, "time_limit": TIME_LIMIT}
 
@@ -228,9 +234,34 @@ class TestOtherMobility:
         moves = moves_of(write_run(tmp_path, grid), castalia)
         assert moves == [[(0, 0, 0)], [(0, 10, 0)], [(0, 0, 10)], [(0, 10, 10)]]
 
-    def test_a_node_on_a_line_is_looked_up_once_a_second(self, castalia: Program, tmp_path: Path) -> None:
-        """Castalia's own manager tells nobody of its turns; between them the speed comes out."""
-        line: Variables = {"nodes": 3, "side": 100, "mobility": "line", "speed": 2, "time_limit": 5}
+    def test_a_node_on_a_line_goes_to_and_fro(self, castalia: Program, tmp_path: Path) -> None:
+        """It has a move at each turn, and one at the end."""
+        line: Variables = {"nodes": 3, "side": 10, "mobility": "line", "speed": 2, "time_limit": 30}
         for places in moves_of(write_run(tmp_path, line), castalia):
-            assert [place.time_s for place in places] == [0, 1, 2, 3, 4, 5]
-            assert distance(places[0], places[1]) == pytest.approx(2, abs=0.01)
+            assert (places[0].time_s, places[-1].time_s, places[2][1:]) == (0, 30, places[0][1:])
+            assert all(distance(a, b) == pytest.approx(2 * (b.time_s - a.time_s)) for a, b in pairwise(places))
+
+
+@pytest.mark.usefixtures("castalia")
+@pytest.mark.parametrize("mobility", ["waypoint", "line", "static"])
+def test_agents_believe_to_be_where_castalia_moves_them(tmp_path: Path, mobility: str) -> None:
+    """At every event, with lookahead and without; a record has the places, too."""
+    variables: Variables = {**WAYPOINT, "mobility": mobility, "time_limit": 20.0}
+    looked: list[list[tuple[float, int, str]]] = []
+    for lookahead in (True, False):
+        sweep = Sweep("test", find_template("field"), (AgentChoice("located", LOCATED),), fixed=variables)
+        (plan,) = plan_runs(sweep, tmp_path / str(lookahead))
+        execute(replace(plan, record=recorded), CastaliaFactory(lookahead=lookahead))
+        rows = pq.read_table(plan.folder / TRACE_FILE).to_pylist()
+        ways: dict[int, list[WayPoint]] = defaultdict(list)
+        for row in rows:
+            if row["event"] == "move":
+                ways[row["node"]].append(WayPoint(row["time_s"], *map(float, row["detail"].split())))
+        seen = [(row["time_s"], row["node"], row["detail"]) for row in rows if row["event"] == "look"]
+        for time, node, detail in seen:
+            believed = tuple(map(float, re.findall(r"-?[\d.e-]+", detail)[:2]))
+            assert believed == pytest.approx(motion(ways[node], time)[0], abs=0.01)
+        assert len(seen) == 20 * len(ways)
+        looked.append(seen)
+        assert rerun(plan.folder / "frames.roambus").ending.endswith("at its time limit")
+    assert looked[0] == looked[1]

@@ -98,7 +98,17 @@ def test_the_text_of_an_area_is_read_back(radius: int, x: int, y: int) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["within 0 of (1, 2)", "inside (5,5)-(5,9)", "inside (5,5)-(9,1)"])
+def test_an_area_around_me_is_one_around_a_place_once_that_is_known() -> None:
+    """It reads as it is written, matches nothing before, and its border belongs to it."""
+    moving = parse_filter("within 30 of me and topic = 'news'")
+    assert (moving.is_moving, str(moving)) == (True, "within 30 of me and topic = 'news'")
+    assert not moving.matches(notification(topic="news", x=0, y=0))
+    still = moving.around((10.04, 20))
+    assert (still.is_moving, str(still)) == (False, "within 30 of (10, 20) and topic = 'news'")
+    assert [still.matches(notification(topic="news", x=x, y=20)) for x in (40, 40.1)] == [True, False]
+
+
+@pytest.mark.parametrize("text", ["within 0 of me", "within 0 of (1, 2)", "inside (5,5)-(5,9)", "inside (5,5)-(9,1)"])
 def test_an_area_of_no_size_is_refused(text: str) -> None:
     """It would match nothing."""
     with pytest.raises(ValueError, match="is an area of no size"):

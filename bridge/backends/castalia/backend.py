@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.backends.castalia.installation import Program, find_installation
@@ -83,7 +84,7 @@ class Lookahead:
 class CastaliaBackend:
     """Connects to a simulator that carries the messages and owns the clock."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what is agreed on in the hello messages
         self,
         scenario: Scenario,
         messages: MessageSet,
@@ -91,12 +92,14 @@ class CastaliaBackend:
         *,
         batching: bool = True,
         lookahead: bool = True,
+        moves: bool = False,
     ) -> None:
         """`messages` of the scenario's agent decode arrivals."""
         self._scenario = scenario
         self._messages = messages
         self._simulator = simulator
-        self._host = wire.HostSide(scenario.time_limit, batching=batching, lookahead=lookahead)
+        self._host = wire.HostSide(scenario.time_limit, batching=batching, lookahead=lookahead, moves=moves)
+        self._moves = moves
         self._connection: Connection | None = None
         self._steps: wire.StepReader | None = None
         self._instants: deque[Step] = deque()
@@ -118,7 +121,7 @@ class CastaliaBackend:
             hello = self._read_hello(frame, self._connection)
         except BackendError as error:
             raise self._placed(error, "before the start") from error
-        self._steps = wire.StepReader(hello, self._messages, self._host.sent)
+        self._steps = wire.StepReader(hello, self._messages, self._host.sent, moves=self._moves)
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
@@ -212,12 +215,15 @@ def _check_scenario(scenario: Scenario) -> None:
     check_radio_alone(scenario, "Castalia")
 
 
-def _check_positions(scenario: Scenario, agent: type[Agent]) -> None:
-    """Raise UserError for movement that Castalia draws, if agent or publications need positions."""
-    is_needed = agent.needs_position or any(one.placed for one in scenario.workload.publications)
-    if is_needed and not all(isinstance(one.mobility, GivenWay) for one in scenario.nodes):
+def _check_positions(scenario: Scenario) -> None:
+    """Raise UserError if expected deliveries depend on movement that Castalia draws."""
+    workload = scenario.workload
+    placed = any(one.placed for one in workload.publications)
+    if (placed or any(one.filter.is_moving for one in workload.subscriptions)) and not all(
+        isinstance(one.mobility, GivenWay) for one in scenario.nodes
+    ):
         raise UserError(
-            f"agent {scenario.agent} or its publications need positions, which Castalia draws: "
+            "who is to deliver depends on places, which Castalia draws: "
             f"give {MOVEMENT_FILE.name}, or use --backend radio"
         )
 
@@ -247,6 +253,7 @@ class BridgedFactory:
     deadline_s: float | None = None
     batching: bool = True
     lookahead: bool = True
+    asks_for_moves: ClassVar[bool] = True
 
     def started(
         self, scenario: Scenario, agent: type[Agent], folder: Path, program: Program, ways: Ways
@@ -257,7 +264,9 @@ class BridgedFactory:
 
     def over(self, scenario: Scenario, agent: type[Agent], simulator: Simulator) -> CastaliaBackend:
         """Return the back-end over this simulator."""
-        return CastaliaBackend(scenario, agent.messages, simulator, batching=self.batching, lookahead=self.lookahead)
+        moves = agent.needs_position and self.asks_for_moves
+        saving = {"batching": self.batching, "lookahead": self.lookahead}
+        return CastaliaBackend(scenario, agent.messages, simulator, **saving, moves=moves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +286,7 @@ class CastaliaFactory(BridgedFactory):
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """Return a run's back-end; nothing starts before `open`."""
-        _check_positions(scenario, agent)
+        _check_positions(scenario)
         return self.started(scenario, agent, folder, find_installation().program(), ways_of(scenario))
 
 
@@ -307,7 +316,7 @@ class ServeFactory(BridgedFactory):
 
     def make(self, scenario: Scenario, agent: type[Agent], folder: Path) -> CastaliaBackend:
         """Return a run's back-end, which listens on `open`."""
-        _check_positions(scenario, agent)
+        _check_positions(scenario)
         deadline_s, ways = self.deadline_s or DEADLINE_S, ways_of(scenario)
         simulator = ServedSimulator(folder, self.address, deadline_s, self.wait_s, self.announce, ways)
         return self.over(scenario, agent, simulator)

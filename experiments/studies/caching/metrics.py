@@ -12,9 +12,10 @@ import pandas as pd
 
 from roambus.bridge.trace import schema
 from roambus.python_protocol.papers.caching.cache import ANSWER, CACHE, FORGET
+from roambus.spark.metrics.arrays import billionths, difference_s
 from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
 from roambus.spark.metrics.extra import Extra
-from roambus.spark.metrics.run import Run, billionths, difference_s, once
+from roambus.spark.metrics.run import Run, once
 
 _SETTLED, _LATE = 0.2, 0.7
 """Observed messages come after the caches have filled, and early enough to disappear."""
@@ -136,7 +137,7 @@ def missed(run: Run) -> float:
 def catch_up_s(run: Run) -> float:
     """Time from the client's return until the last message that it had missed and that comes."""
     found = missing_while_away(run)
-    return difference_s(found["delivered_s"], found["back_s"]).max()
+    return float(difference_s(found["delivered_s"], found["back_s"]).max())
 
 
 @once

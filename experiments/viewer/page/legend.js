@@ -1,7 +1,7 @@
 /* Says how things are drawn, with samples. */
 
 import { element, replace } from "./dom.js";
-import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { fillInner, lookOfRoles, trace, traceStar } from "./looks.js";
 
 const SIDE = 16;
 
@@ -37,7 +37,6 @@ export function showLegend(parent, views, theme) {
   if (views.some((view) => view.moments.hasTree)) {
     lines.push([star, " leader: the root of a tree of at least two nodes, by the parents that agents note. Each tree, a partition, has a colour."]);
   }
-  if (views.some((view) => view.moments.edges.length)) lines.push(...overlayLines(theme));
   replace(parent, list(lines));
 }
 
@@ -48,34 +47,18 @@ export function showRemarks(parent, views) {
 
 const list = (lines) => element("ul", {}, ...lines.map((parts) => element("li", {}, ...parts)));
 
-function overlayLines(theme) {
-  const { ring, shortcut } = overlayLooks(theme);
-  return [
-    [lineSample(ring), " neighbours on the ring, as nodes note them; faint: only one of the two knows the other."],
-    [lineSample(shortcut), " shortcuts, likewise. Nodes stand in the order of their last labels; who has none in the end stands within."],
-  ];
-}
-
-function lineSample({ colour, width, dash }) {
-  return sample((context) => {
-    context.moveTo(0, SIDE / 2);
-    context.lineTo(SIDE, SIDE / 2);
-    Object.assign(context, { strokeStyle: colour, lineWidth: width });
-    context.setLineDash(dash);
-    context.stroke();
-  });
-}
-
 /** What is known of a run, and what is not. */
 function remarks({ film }) {
   const links = {
-    distance: `Grey lines: in reach by distance, ${Math.max(...film.links.reach).toFixed(0)} m where the mean path loss leaves the radio's sensitivity, or as the scenario says. Whether a frame could arrive no trace tells.`,
+    distance: `Grey lines: in reach by distance${film.links.given.length ? " or by the given path losses" : ""}, ${Math.max(...film.links.reach).toFixed(0)} m where the mean path loss leaves the radio's sensitivity, or as the scenario says. Whether a frame could arrive no trace tells.`,
     graph: "Grey lines: the links of the scenario's graph that are up.",
     unknown: "No links: there is no run.ini beside the trace.",
   };
   const receipts = film.receipts
     ? "Messages fly for at least 0.4 s of your time. One without a receiver is hollow, and fades. If a message was sent several times, the last copy before the arrival is assumed to have arrived."
     : "Messages fly for 0.4 s of your time to their destinations; the trace of this run does not say whether they arrived (see --record, --again and --level full).";
+  const beliefs = film.columns.beliefTime.length ? ["Ring on a dotted line: where a node believes to be."] : [];
+  const routes = film.recorded ? ["Arrows from the chosen node: its routes, by the tables of the nodes on them."] : [];
   const places = film.placed ? [] : ["Places are chosen by the page: this run's links do not depend on any."];
-  return [links[film.links.kind], receipts, "Rings: broadcasts. Bar and number below a node: notifications stored there, by the rows store and replay. Crossed out: crashed; two bars: frozen.", ...places];
+  return [links[film.links.kind], receipts, "Rings: broadcasts. Bar and number below a node: notifications stored there, by the rows store and replay. Crossed out: crashed; two bars: frozen.", ...beliefs, ...routes, ...places];
 }

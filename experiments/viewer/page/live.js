@@ -37,9 +37,26 @@ export class Live {
     if (answer.error || answer.later) return;
     this.page.adopt(await readFilm(answer.film));
     this.transcript = answer.transcript;
-    byId("transcript").textContent = answer.transcript;
+    this.showTranscript();
     byId("do").value = "";
     this.offer();
+  }
+
+  /** Each command with what it did; the one of the time is marked, and kept in sight. */
+  showTranscript() {
+    const blocks = this.transcript.split(/(?<=\n)(?=>)/).map((text) => element("div", {}, text));
+    replace(byId("transcript"), ...blocks);
+    this.blocks = blocks.filter(({ textContent }) => textContent.startsWith(">"));
+    this.mark(this.page.choice.time);
+  }
+
+  mark(time) {
+    const now = this.blocks?.[this.film.live.times.findLastIndex((one) => one <= time)];
+    if (now === this.marked) return;
+    this.marked?.classList.remove("now");
+    now?.classList.add("now");
+    if (now) byId("transcript").scrollTop = now.offsetTop - byId("transcript").clientHeight / 3;
+    this.marked = now;
   }
 
   /** What a command would take the place of, and what can be done instead: nothing is dropped unasked. */

@@ -3,12 +3,9 @@
 const ORANGE = "#e69f00", SKY = "#56b4e9", GREEN = "#009e73", BLUE = "#0072b2", VERMILION = "#d55e00", PURPLE = "#cc79a7";
 const YELLOW = "#f0e442", OCHRE = "#8a7300";
 
-/** The colours of trees: their lines lie below the messages, which begin with other colours. */
-export function treePalette(dark) { return dark ? [GREEN, PURPLE, YELLOW, ORANGE, SKY] : [GREEN, PURPLE, OCHRE, ORANGE, SKY]; }
-
-/** Lines of an overlay that is no tree. */
-export function overlayLooks({ trees }) {
-  return { ring: { colour: trees[0], width: 2.5, dash: [] }, shortcut: { colour: trees[1], width: 1.5, dash: [6, 3] } };
+/** The colours of trees, Tol's dark and light ones: none is a message's. */
+export function treePalette(dark) {
+  return dark ? ["#44bb99", "#ffaabb", "#bbcc33", "#77aadd", "#eedd88"] : ["#225555", "#663333", "#666633", "#222255", "#555555"];
 }
 
 /** The shapes of messages: none of them is a node's. */

@@ -35,7 +35,7 @@ class Page {
     /** The number of the chosen notification in each film. */
     this.noteNumbers = new Map();
     this.choice = {
-      time: 0, speed: 1, node: -1, note: "", way: -1, onlyNode: false, onlyNote: false, links: true, names: true, overlay: true,
+      time: 0, speed: 1, node: -1, note: "", way: -1, onlyNode: false, onlyNote: false, links: true, names: true, areas: true,
       looks: lookOfTypes(typesByCount(this.views).map(([type]) => type)),
       shows: (film, row) => this.shows(film, row),
     };
@@ -176,6 +176,7 @@ class Page {
   }
 
   draw() {
+    this.live?.mark(this.choice.time);
     for (const { stage, ways } of this.views) {
       const { way } = this.choice;
       stage.draw(this.choice.time, ways ? ways.ways.filter((one) => way < 0 || one.subscriber === way) : [], way >= 0);
@@ -201,7 +202,7 @@ class Page {
   setTheme(dark) {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`).trim();
-    const plain = Object.fromEntries(["ground", "text", "faint", "line", "link", "accent"].map((name) => [name, colour(name)]));
+    const plain = Object.fromEntries(["ground", "text", "faint", "line", "link", "accent", "focus"].map((name) => [name, colour(name)]));
     this.choice.theme = { ...plain, dark, palette: palette(dark), trees: treePalette(dark) };
     this.showTypes();
     showLegend(byId("legend"), this.views, this.choice.theme);
@@ -246,7 +247,7 @@ class Page {
     this.setSpeed(this.choice.speed);
     byId("slider").max = String(this.end);
     replace(byId("keys"), element("dl", {}, ...KEYS.flatMap(([key, does]) => [element("dt", {}, key), element("dd", {}, does)])));
-    byId("overlay-part").hidden = !this.views.some(({ moments }) => moments.edges.length);
+    byId("areas-part").hidden = !this.views.some(({ moments }) => moments.areas.some((one) => one.times.length));
     replace(byId("notices"), ...this.notices().map((text) => element("p", {}, text)));
   }
 
@@ -270,7 +271,7 @@ class Page {
     byId("only-node").onchange = () => this.choose({ onlyNode: byId("only-node").checked });
     byId("only-note").onchange = () => this.choose({ onlyNote: byId("only-note").checked });
     byId("links").onchange = () => this.choose({ links: byId("links").checked });
-    byId("overlay").onchange = () => this.choose({ overlay: byId("overlay").checked });
+    byId("areas").onchange = () => this.choose({ areas: byId("areas").checked });
     byId("names").onchange = () => this.choose({ names: byId("names").checked });
     addEventListener("keydown", (event) => this.press(event));
     addEventListener("resize", () => this.resize());
@@ -369,7 +370,10 @@ async function open() {
   for (const block of blocks) block.remove();
   const page = new Page(films);
   page.start();
-  if (films[0].live) new Live(page).start();
+  if (films[0].live) {
+    page.live = new Live(page);
+    page.live.start();
+  }
 }
 
 open().catch((error) => { document.getElementById("loading").textContent = `This page cannot be shown: ${error.message}`; });

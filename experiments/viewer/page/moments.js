@@ -1,5 +1,6 @@
 /* What is the case at a moment. Each thing that changes is a series, so that any moment is found at once. */
 
+import { areaOf } from "./areas.js";
 import { countUntil } from "./search.js";
 
 /** Why a queue gives a notification up. */
@@ -20,19 +21,12 @@ export class Moments {
     this.states = seriesOf(film, "up");
     this.stored = seriesOf(film, 0);
     this.storedInAll = new Series(0);
+    this.areas = seriesOf(film, []);
+    this.beliefs = beliefSeries(film);
     this.hasTree = film.kinds.includes("migrate");
     this.#follow();
     this.#place();
     this.links = linkSeries(film);
-    this.edges = edgeSeries(film);
-  }
-
-  /** The pairs that know each other in an overlay at a time: {a, b, isShortcut, isMutual}. */
-  edgesAt(time) {
-    return this.edges.flatMap(({ a, b, isShortcut, ways }) => {
-      const known = ways.filter((way) => way.at(time)).length;
-      return known ? [{ a, b, isShortcut, isMutual: known === 2 }] : [];
-    });
   }
 
   /** Metres. */
@@ -89,6 +83,14 @@ export class Moments {
         this.parents[node].set(time, -1);
         this.states[node].set(time, "crashed");
         resize(row, node, time);
+      },
+      subscribe: (row, node, time) => {
+        const area = areaOf(film.detailOf(row));
+        if (area) this.areas[node].set(time, [...this.areas[node].last, { ...area, filter: film.detailOf(row) }]);
+      },
+      unsubscribe: (row, node, time) => {
+        const areas = this.areas[node].last;
+        if (areas.length) this.areas[node].set(time, areas.filter(({ filter }) => filter !== film.detailOf(row)));
       },
       freeze: state("frozen"),
       recover: state("up"),
@@ -155,15 +157,12 @@ function linkSeries(film) {
   return [...links.values()];
 }
 
-/** For an overlay, who knows whom: for each pair, once on the ring and once by shortcuts, from a to b and back. */
-function edgeSeries(film) {
-  const { edgeTime, edgeNode, edgeOther, edgeShortcut, edgeUp } = film.columns, edges = new Map();
-  edgeTime.forEach((time, i) => {
-    const [a, b] = [Math.min(edgeNode[i], edgeOther[i]), Math.max(edgeNode[i], edgeOther[i])], key = `${a}-${b}-${edgeShortcut[i]}`;
-    if (!edges.has(key)) edges.set(key, { a, b, isShortcut: edgeShortcut[i] === 1, ways: [new Series(0), new Series(0)] });
-    edges.get(key).ways[edgeNode[i] === a ? 0 : 1].set(time / 1e9, edgeUp[i]);
-  });
-  return [...edges.values()];
+/** Where each node believes to be (m): the last fix of its receiver. */
+function beliefSeries(film) {
+  const { beliefTime, beliefNode, beliefX, beliefY } = film.columns, series = seriesOf(film, null);
+  const metres = (value) => value / 1000 - film.beliefOrigin;
+  beliefTime.forEach((time, i) => series[beliefNode[i]].set(time / 1e9, [metres(beliefX[i]), metres(beliefY[i])]));
+  return series;
 }
 
 /** Pairs of nodes that are linked at a time, given where they are. */
@@ -182,13 +181,22 @@ function groupsAt(film, time) {
   return film.links.partitions.filter(([at]) => at <= time).at(-1)?.[1] ?? [];
 }
 
+/** By distance; with given path losses by the distance at which the mean loss is as great. */
 function nearPairs(film, positions) {
-  const pairs = [], { reach } = film.links;
+  const pairs = [], { reach, given, cells } = film.links;
+  const place = (node) => (cells ? cellOf(film, positions[node]) : node);
+  const losses = new Map(given.map(([a, b, metres]) => [`${a}-${b}`, metres]));
   for (let a = 0; a < film.nodes; a++) {
     for (let b = a + 1; b < film.nodes; b++) {
-      const x = positions[a][0] - positions[b][0], y = positions[a][1] - positions[b][1];
-      if (x * x + y * y <= Math.min(reach[a], reach[b]) ** 2) pairs.push([a, b]);
+      const apart = Math.hypot(positions[a][0] - positions[b][0], positions[a][1] - positions[b][1]);
+      const metres = losses.size ? losses.get(`${place(a)}-${place(b)}`) ?? apart : apart;
+      if (metres <= Math.min(reach[a], reach[b])) pairs.push([a, b]);
     }
   }
   return pairs;
+}
+
+function cellOf({ field, links: { cells } }, place) {
+  const [x, y] = place.map((one, axis) => Math.min(cells[axis] - 1, Math.floor((one / field[axis]) * cells[axis])));
+  return y * cells[0] + x;
 }

@@ -1,7 +1,9 @@
 /* Draws one film on its canvas, as it is at a moment. */
 
-import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { drawAreas } from "./areas.js";
+import { fillInner, lookOfRoles, trace, traceStar } from "./looks.js";
 import { linkedPairs } from "./moments.js";
+import { Routes } from "./routes.js";
 
 /** How long a message flies at least, in seconds of who looks. */
 const FLIGHT_S = 0.4;
@@ -9,7 +11,12 @@ const FLIGHT_S = 0.4;
 const LONGEST_FLIGHT_S = 1;
 /** Messages drawn at once; of more, every second, third, ... is. */
 const MOST_FLIGHTS = 500;
-const MARGIN = 26, NODE = 7, MESSAGE = 4.5, NEAR = 14;
+const MARGIN = 40, NODE = 7, MESSAGE = 4.5, NEAR = 14;
+/** From the places to the frame around them. */
+const PAD = 20;
+const FONT = "11px system-ui, 'DejaVu Sans', sans-serif", COUNT_FONT = "bold 14px system-ui, 'DejaVu Sans', sans-serif";
+/** Of more nodes labels are written without looking for room. */
+const MOST_LABELS = 150;
 
 export class Stage {
   /** `choice` is what is chosen on the page: see main.js. */
@@ -27,6 +34,7 @@ export class Stage {
   show(film, moments, rows) {
     Object.assign(this, { film, moments, rows });
     this.looks = film.roles.map(lookOfRoles);
+    this.routes = new Routes(film);
   }
 
   resize() {
@@ -51,11 +59,13 @@ export class Stage {
     this.roots = this.moments.hasTree ? this.moments.roots(time) : [];
     this.context.clearRect(0, 0, this.width, this.height);
     this.#drawField();
+    if (this.choice.areas) drawAreas(this);
     if (this.choice.links) this.#drawLinks();
-    if (this.choice.overlay) this.#drawOverlay();
     this.#drawTree();
+    this.#drawRoutes();
     this.#drawWays(ways.flatMap((way) => way.legs), whole);
     this.#drawFlights();
+    this.#drawBeliefs();
     this.#drawNodes();
   }
 
@@ -75,10 +85,10 @@ export class Stage {
     return [...sizes].sort((a, b) => b[1] - a[1]);
   }
 
-  #place(node, time) {
-    const [x, y] = this.moments.position(node, time);
-    return [this.left + x * this.scale, this.top + y * this.scale];
-  }
+  #place(node, time) { return this.point(this.moments.position(node, time)); }
+
+  /** The point of the picture of a place on the field (m). */
+  point([x, y]) { return [this.left + x * this.scale, this.top + y * this.scale]; }
 
   /** The place on the field (m) of a point of the picture. */
   metres(x, y) { return [(x - this.left) / this.scale, (y - this.top) / this.scale]; }
@@ -87,23 +97,55 @@ export class Stage {
     const { context, film, choice } = this;
     context.strokeStyle = choice.theme.line;
     context.lineWidth = 1;
-    context.strokeRect(this.left - 8, this.top - 8, film.field[0] * this.scale + 16, film.field[1] * this.scale + 16);
+    const [width, height] = film.field.map((side) => side * this.scale), bottom = this.top + height + PAD;
+    context.strokeRect(this.left - PAD, this.top - PAD, width + 2 * PAD, height + 2 * PAD);
+    if (!film.placed) return;
+    const bar = scaleOf(film.field[0]), right = this.left + bar * this.scale;
+    context.font = FONT;
+    context.fillStyle = context.strokeStyle = choice.theme.faint;
+    context.fillText("(0, 0)", this.left - PAD, this.top - PAD - 5);
+    const corner = `(${film.field.map((side) => +side.toFixed(1)).join(", ")}) m`;
+    context.fillText(corner, this.left + width + PAD - context.measureText(corner).width, bottom + 14);
+    context.beginPath();
+    for (const [x, y] of [[this.left, 6], [this.left, 12], [right, 12], [right, 6]]) context.lineTo(x, bottom + y);
+    context.stroke();
+    context.fillText(`${bar} m`, right + 6, bottom + 14);
+  }
+
+  /** Where nodes believe to be, if that is elsewhere. */
+  #drawBeliefs() {
+    const { context, choice } = this;
+    context.strokeStyle = choice.theme.accent;
+    context.lineWidth = 1.2;
+    this.moments.beliefs.forEach((belief, node) => {
+      const place = belief.at(this.time);
+      if (!place) return;
+      const [x, y] = this.point(place), [nx, ny] = this.places[node];
+      if (Math.hypot(x - nx, y - ny) < 3) return;
+      context.beginPath();
+      context.arc(x, y, 4, 0, 2 * Math.PI);
+      context.stroke();
+      context.setLineDash([2, 3]);
+      context.beginPath();
+      context.moveTo(nx, ny);
+      context.lineTo(x, y);
+      context.stroke();
+      context.setLineDash([]);
+    });
+  }
+
+  /** The routes of the chosen node, hop by hop, by the tables that nodes have. */
+  #drawRoutes() {
+    const { context, choice } = this;
+    context.fillStyle = choice.theme.focus;
+    const hops = this.routes.of(choice.node, this.time);
+    this.#drawLines(hops, choice.theme.focus, 2, [1, 3]);
+    for (const [a, b] of hops) this.#drawArrow(this.places[a], this.places[b]);
   }
 
   #drawLinks() {
     const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => this.metres(x, y)) : [];
     this.#drawLines(linkedPairs(this.moments, this.time, metres), this.choice.theme.link, 0.5);
-  }
-
-  /** Ring and shortcuts, full where both ends know each other, faint where only one does. */
-  #drawOverlay() {
-    const { ring, shortcut } = overlayLooks(this.choice.theme), edges = this.moments.edgesAt(this.time);
-    for (const [isShortcut, look] of [[true, shortcut], [false, ring]]) for (const isMutual of [false, true]) {
-      const pairs = edges.filter((edge) => edge.isShortcut === isShortcut && edge.isMutual === isMutual).map(({ a, b }) => [a, b]);
-      this.context.globalAlpha = isMutual ? 1 : 0.4;
-      this.#drawLines(pairs, look.colour, look.width, look.dash);
-    }
-    this.context.globalAlpha = 1;
   }
 
   #drawTree() {
@@ -247,6 +289,7 @@ export class Stage {
 
   #drawNodes() {
     const leaders = new Set(this.partitions().map(([root]) => root));
+    this.labels = [];
     for (let node = 0; node < this.film.nodes; node++) this.#drawNode(node, leaders.has(node));
   }
 
@@ -290,14 +333,39 @@ export class Stage {
   /** The number, and a bar of what is stored: one more pixel for each doubling. */
   #drawLabel(node, x, y) {
     const { context, choice } = this, stored = this.moments.stored[node].at(this.time);
-    context.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    context.font = FONT;
     context.fillStyle = choice.theme.text;
-    if (choice.names || node === choice.node) context.fillText(this.film.nameOf(node), x + NODE + 3, y + 4);
+    if (choice.names || node === choice.node) this.#drawName(node, x, y);
     if (!stored) return;
     context.fillStyle = choice.theme.accent;
     context.fillRect(x - NODE - 6, y + NODE, 4, -3 * Math.log2(stored + 1));
-    context.fillText(stored, x - NODE - 6, y + NODE + 11);
+    context.font = COUNT_FONT;
+    context.fillText(stored, x - NODE - 6, y + NODE + 13);
   }
+
+  /** Beside, above or below the node: where there is room. */
+  #drawName(node, x, y) {
+    const { context } = this, name = this.film.nameOf(node), width = context.measureText(name).width;
+    const spots = [[NODE + 3, 4], [-NODE - 3 - width, 4], [-width / 2, -NODE - 5], [-width / 2, NODE + 14]].map(([dx, dy]) => [x + dx, y + dy]);
+    const isFree = ([left, low]) => {
+      const meets = ([px, py]) => px > left - NODE && px < left + width + NODE && py > low - 9 - NODE && py < low + NODE;
+      const overlaps = ([l, b, w]) => left < l + w + 2 && l < left + width + 2 && Math.abs(b - low) < 11;
+      const isInside = left > this.left - PAD && left + width < this.width - this.left + PAD;
+      return isInside && !this.labels.some(overlaps) && !this.places.some((place, other) => other !== node && meets(place));
+    };
+    const spot = (this.film.nodes <= MOST_LABELS && spots.find(isFree)) || spots[0];
+    this.labels.push([...spot, width]);
+    context.strokeStyle = this.choice.theme.ground;
+    context.lineWidth = 3;
+    context.strokeText(name, ...spot);
+    context.fillText(name, ...spot);
+  }
+}
+
+/** A round length, at most a quarter of the field's width (m). */
+function scaleOf(width) {
+  const power = 10 ** Math.floor(Math.log10(width / 4));
+  return power * [5, 2, 1].find((one) => one * power <= width / 4);
 }
 
 function between([x0, y0], [x1, y1], share) { return [x0 + (x1 - x0) * share, y0 + (y1 - y0) * share]; }

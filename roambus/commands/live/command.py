@@ -74,7 +74,12 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, out:
     show_default=True,
     help="The folder that keeps the events of this node until they are collected.",
 )
-def node(file: Path, number: int | None, addresses: str | None, keep: Path) -> None:
+@click.option(
+    "--position",
+    metavar="SOURCE",
+    help="A file, or udp:PORT, at which this node's position receiver writes lines of x and y in metres.",
+)
+def node(file: Path, number: int | None, addresses: str | None, keep: Path, position: str | None) -> None:
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
     FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
@@ -91,7 +96,7 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path) -> N
         write_machines(file, addresses.split(","))
         answer(file, machines=file)
     elif number is not None:
-        serve_node(read_machines(file), number, keep, remark)
+        serve_node(read_machines(file), number, keep, remark, position)
 
 
 def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Callable[[], None]], Drive]) -> None:

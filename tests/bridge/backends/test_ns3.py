@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from math import dist, log10
@@ -15,14 +16,18 @@ from roambus.bridge.backends.ns3 import NS3_ROOT, check, find_ns3, settings_text
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.errors import BackendError, UserError
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.host.positions import motion
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
-from roambus.bridge.scenario.nodes import RandomWaypoint
+from roambus.bridge.scenario.nodes import RandomWaypoint, WayPoint
 from roambus.bridge.scenario.radio import MacSettings
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
 from roambus.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
 from roambus.testing.backend_promises import drain
 from tests.bridge.backends.conformance import make_ns3
+from tests.bridge.host.test_positions import Located
 
 
 @pytest.fixture
@@ -258,3 +263,23 @@ def test_what_ns3_itself_finds_wrong_is_the_simulators_failure(tmp_path: Path) -
     with pytest.raises(BackendError, match="roambus-ns3"):
         backend.open()
     backend.close()
+
+
+@pytest.mark.ns3
+def test_agents_believe_to_be_where_ns3_moves_them(tmp_path: Path) -> None:
+    """The way-points that ns-3 reports at the end go through all believed places."""
+    case = write_case(tmp_path, MARKERS)
+    moving = tuple(replace(one, mobility=RandomWaypoint(8.0)) for one in case.scenario.nodes)
+    scenario = replace(case.scenario, nodes=moving, field_m=(40.0, 40.0), time_limit=8 * SECOND, agent="located")
+    trace = TraceWriter()
+    Host(scenario, Located, make_ns3(replace(case, scenario=scenario)), trace).run()
+    rows = trace.table().to_pylist()
+    ways: dict[int, list[WayPoint]] = {node: [] for node in range(len(moving))}
+    for row in rows:
+        if row["event"] == "move":
+            ways[row["node"]].append(WayPoint(row["time_s"], *map(float, row["detail"].split())))
+    looks = [row for row in rows if row["event"] == "look"]
+    assert len(looks) == 8 * len(moving)
+    for row in looks:
+        believed = tuple(map(float, re.findall(r"-?[\d.e-]+", row["detail"])[:2]))
+        assert believed == pytest.approx(motion(ways[row["node"]], row["time_s"])[0], abs=0.02)

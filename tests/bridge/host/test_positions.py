@@ -9,19 +9,22 @@ from typing import Any
 
 import pytest
 
+from roambus.bridge.backend import NodeInfo
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.host.event_queue import commands
 from roambus.bridge.host.positions import Receivers, motion
 from roambus.bridge.mobility import paths_of, positions
-from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, RandomWaypoint, WayPoint
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on, on_timer
-from roambus.python_protocol.events import Started
+from roambus.python_protocol.events import Publish, Started, Unsubscribe
+from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime
 from tests.support.scenarios import scenario
 
@@ -128,15 +131,58 @@ def test_an_undeclared_position_is_refused() -> None:
 
 def test_a_graph_without_places_is_refused() -> None:
     """Before the run, with the keys to set."""
-    told = r"agent located needs positions, and node 0 has no place of its own: set SN\.node\[\*\]\.xCoor and "
+    told = r"agent located or its workload needs positions, and node 0 has no place of its own: set .*xCoor and "
     with pytest.raises(UserError, match=told):
         looks(places(NodeSettings((0, 0)), NodeSettings((0, 0)), ideal=IdealLinks(links=((0, 1),))))
     assert looks(places(NodeSettings((0, 0)), NodeSettings((0, 1)), ideal=IdealLinks(links=((0, 1),))))
 
 
-def test_movement_that_castalia_draws_is_refused() -> None:
-    """A movement file would tell it."""
-    drawn = places(NodeSettings(None, RandomWaypoint()), NodeSettings((1, 1)))
+AROUND = parse_filter("within 30 of me")
+
+
+def walking(subscriber: NodeSettings, *commands: Command, **changes: Any) -> Scenario:
+    """Node 1 walks from (0, 0) to (40, 0) between 2 s and 6 s, at 10 m/s."""
+    way = GivenWay((WayPoint(0, 0, 0), WayPoint(2, 0, 0), WayPoint(6, 40, 0)))
+    subscriber = replace(subscriber, position=(0, 0), mobility=way)
+    workload = Workload(subscriptions=(Subscription(1, 0, AROUND),), commands=commands)
+    return places(NodeSettings((60, 0)), subscriber, workload=workload, **changes)
+
+
+def test_an_area_around_the_subscriber_is_judged_at_the_time_of_publication() -> None:
+    """The border belongs to it, wherever the last fix was."""
+    there = Publication((("x", 60.0), ("y", 0.0)))
+    described = walking(NodeSettings(), *(Command(at * MILLISECOND, 0, there) for at in (4900, 4990, 5000, 9000)))
+    events = [event for _, _, event in commands(described, [NodeInfo(0)] * 2) if isinstance(event, Publish)]
+    assert [event.subscribers for event in events] == [(), (), (1,), (1,)]
+
+
+@pytest.mark.parametrize(("interval", "every_s"), [(0, 1), (3 * SECOND, 3)])
+def test_the_agent_subscribes_to_the_area_of_each_new_fix(interval: SimTime, every_s: int) -> None:
+    """And leaves the one before, until it unsubscribes."""
+    leave = Command(round(4.5 * SECOND), 1, Unsubscribe(AROUND))
+    plan = commands(walking(NodeSettings(fix_interval=interval), leave), [NodeInfo(0)] * 2)
+    area = "Subscribe within 30 of (0, 0)"
+    told = [(at / SECOND, f"{type(one).__name__} {getattr(one, 'filter', '')}") for at, _, one in plan]
+    assert told[0] == (0.0, area)
+    assert told[1:-1] == [
+        (at, text)
+        for at, x, before in ((3, 10, 0), (4, 20, 10))
+        if at % every_s == 0
+        for text in (f"Subscribe within 30 of ({x}, 0)", f"Unsubscribe within 30 of ({before}, 0)")
+    ]
+    assert told[-1] == (4.5, f"Unsubscribe within 30 of ({20 if every_s == 1 else 10}, 0)")
+
+
+def test_an_area_around_a_node_that_does_not_know_where_it_is_is_refused() -> None:
+    """Without a receiver, without a place, or where the simulator draws it."""
+    with pytest.raises(
+        UserError, match=r"node 1 subscribes to an area .* set SN\.node\[\*\]\.Positioning\.receiver = true"
+    ):
+        commands(walking(NodeSettings(has_receiver=False)), [NodeInfo(0)] * 2)
+    nowhere = places(*[NodeSettings((0, 0))] * 2, workload=Workload((Subscription(1, 0, AROUND),)))
+    with pytest.raises(UserError, match="or its workload needs positions, and node 0 has no place"):
+        commands(nowhere, [NodeInfo(0)] * 2)
+    drawn = replace(nowhere, nodes=(NodeSettings(None, RandomWaypoint()), NodeSettings((1, 1))))
     with pytest.raises(UserError, match=r"which Castalia draws: give SN\.node\[\*\]\.MobilityManager\.file"):
         CastaliaFactory().make(drawn, Located, Path())
 

@@ -164,6 +164,22 @@ def test_a_window_is_read_as_its_instants() -> None:
     assert [(len(step.deliveries), len(step.failures)) for step in steps] == [(4, 0), (0, 1), (1, 1)]
 
 
+def test_moves_come_before_what_happens_on_the_way() -> None:
+    """In a Step of their own at the last instant; nodes that go back, or none, are refused."""
+    places = [pb.Move(time=SECOND * at, node=node, x=at, y=3) for at in (0, 4) for node in range(NODES)]
+    steps = wire.StepReader(told(), MESSAGES, moves=True)
+    first, second = steps.read(pb.Step(now=7, arrivals=[arrival(7)], moves=places), None)
+    assert (first.now, first.deliveries, second.now, second.moves) == (0, (), 7, ())
+    assert first.moves == [(SECOND * at, node, at, 3) for at in (0, 4) for node in range(NODES)]
+    (again,) = reader().read(pb.Step.FromString(wire.write_step(first).step.SerializeToString()), None)
+    assert again == first
+    assert steps.read(pb.Step(now=9), None) == []
+    with pytest.raises(ProtocolError, match="node 1 goes back to 2s"):
+        steps.read(pb.Step(now=10, moves=[pb.Move(time=2 * SECOND, node=1)]), None)
+    with pytest.raises(ProtocolError, match="does not tell where node 1 is"):
+        wire.StepReader(told(), MESSAGES, moves=True).read(pb.Step(now=0, moves=places[:1]), None)
+
+
 def test_an_instant_may_come_in_parts() -> None:
     """All but the last announce more; with a processing delay, too."""
     for delay in (0, MILLISECOND):

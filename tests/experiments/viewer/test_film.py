@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.host.positions import Receivers
+from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.radio import GivenLosses
 from roambus.experiments.viewer.film import Film, make_film
+from roambus.experiments.viewer.scene import BELIEF_ORIGIN_M, Place, believed_places, drawn_links
 from roambus.experiments.viewer.witness import find_source, read_rows
+from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.films import Row, row, write_rows
+from tests.support.scenarios import scenario
 
 
 def film_of(path: Path) -> Film:
@@ -52,6 +59,29 @@ def test_nodes_are_where_the_trace_moves_them(moving_run: Path) -> None:
     assert (film.header["field"], film.header["placed"]) == ([90.0, 90.0], True)
     assert film.header["links"]["kind"] == "distance"
     assert film.header["links"]["reach"][0] == pytest.approx(46.4, abs=0.1)
+
+
+def test_given_path_losses_stand_for_distances() -> None:
+    """The worse direction counts; the rest is as far as it is."""
+    nodes = tuple(NodeSettings((20.0 * node, 0.0)) for node in range(3))
+    losses = GivenLosses((0, 1), (1, 0), (79.0, 88.0))
+    described = replace(scenario([Role.NONE] * 3), nodes=nodes, losses=losses)
+    channel = described.channel
+    links = drawn_links(described, over_radio=True)
+    (way, back), far = links.given, 10 ** ((88 - channel.pl_d0_db) / 24)
+    assert (way[:2], back[:2]) == ((0, 1), (1, 0))
+    assert way[2] == back[2] == pytest.approx(far)
+    assert (links.cells, drawn_links(described, over_radio=False).given) == (None, ())
+
+
+def test_believed_places_are_those_of_the_receivers() -> None:
+    """Of each fix; a receiver without errors has none of its own."""
+    wrong, right = NodeSettings((5, 5), position_noise_m=9.0, fix_interval=3 * SECOND), NodeSettings((9, 9))
+    described = replace(scenario([Role.NONE] * 2, time_limit=8 * SECOND), nodes=(wrong, right))
+    fixes = list(believed_places(described, [Place(0, 0, 5, 5), Place(0, 1, 9, 9)]))
+    assert [(one.time_s, one.node) for one in fixes] == [(0, 0), (3, 0), (6, 0)]
+    told = Receivers(described)._receivers[0].fix(3 * SECOND)[0]
+    assert told == pytest.approx((fixes[1].x - BELIEF_ORIGIN_M, fixes[1].y - BELIEF_ORIGIN_M))
 
 
 def test_nodes_of_a_given_tree_are_drawn_by_level(tree_run: Path) -> None:

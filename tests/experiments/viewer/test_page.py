@@ -76,7 +76,7 @@ def click_on(page: Page, right: float, down: float) -> None:
     """At shares of the field, a square in the middle of its stage."""
     box = page.locator("#stages canvas").bounding_box()
     assert box is not None
-    side = min(box["width"], box["height"]) - 52
+    side = min(box["width"], box["height"]) - 80
     x, y = ((whole - side) / 2 + share * side for whole, share in ((box["width"], right), (box["height"], down)))
     page.locator("#stages canvas").click(position={"x": x, "y": y})
 
@@ -218,19 +218,19 @@ def test_a_run_without_a_record_shows_stations(show: Show, moving_run: Path) -> 
     assert "Routing tables: not in the trace of this run." in page.inner_text("#node-state")
 
 
-def test_an_overlay_is_drawn(show: Show, tmp_path: Path, moving_run: Path) -> None:
-    """Full, faint where only one end knows the other, or not at all; a run without any offers none."""
-    rows = [row(1, node, "overlay", detail=f"1 {node} - {1 - node} - - t") for node in (0, 1)]
+def test_areas_of_subscriptions_are_drawn(show: Show, tmp_path: Path, moving_run: Path) -> None:
+    """A circle, then a rectangle, until it is unsubscribed."""
+    circle, rectangle = "within 30 of (50, 40)", "topic = 'a' and x >= 10 and x <= 30 and y >= 0 and y <= 30.5"
+    rows = [row(1, 0, "subscribe", detail=circle), row(2, 0, "subscribe", detail=rectangle)]
+    rows += [row(3, 0, "unsubscribe", detail=one) for one in (circle, rectangle)]
     page = show(write_rows(tmp_path, rows))
     pictures = []
-    for time in (0, 1):
+    for time in (0, 1, 2, 3):
         go_to(page, time)
         pictures.append(picture(page))
-    page.uncheck("#overlay")
-    pictures.append(picture(page))
-    assert pictures[0] == pictures[2] != pictures[1]
-    assert "neighbours on the ring" in page.inner_text("#legend")
-    assert not show(moving_run).locator("#overlay").is_visible()
+    assert pictures[0] == pictures[3]
+    assert len(set(pictures)) == 3
+    assert not show(moving_run).locator("#areas").is_visible()
 
 
 def test_two_runs_share_clock_and_choice(show: Show, moving_run: Path, other_run: Path, tree_run: Path) -> None:

@@ -71,7 +71,7 @@ def place(page: Page, right: float, down: float) -> tuple[float, float]:
     """Of shares of the field."""
     box = page.locator("#stages canvas").bounding_box()
     assert box is not None
-    side = min(box["width"], box["height"]) - 52
+    side = min(box["width"], box["height"]) - 80
     left, top = box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2
     return left + right * side, top + down * side
 
@@ -133,6 +133,7 @@ def test_commands_are_done_and_taken_back(page: Page) -> None:
     """Written, or chosen for a node; a mistake is told and changes nothing."""
     do(page, "p2 publishes e1")
     assert "1 published" in page.inner_text("figcaption")
+    assert page.inner_text("#transcript .now").startswith("> after 4s p2 publishes e1")
     page.select_option("#node", label="b3 broker")
     page.get_by_role("button", name="b3 crashes").click()
     page.wait_for_selector("#transcript:has-text('b3 crashes')")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.experiments.comparing.loading import load
 from roambus.experiments.comparing.selection import check_metric
@@ -158,6 +158,7 @@ def test_two_metrics_of_one_name_are_refused(own: Path) -> None:
             "1 / 0",
             r"last_s \(.*mine.py:6\) fails: ZeroDivisionError: .* \(.*mine.py:9\)",
         ),
+        ("helper.last(run.deliveries)", "int(chr(0xD800))", r"last_s .* fails: ValueError: .*ud800"),
         ("helper.last(run.deliveries)", "'much'", "last_s .* returns a str, which is not a number"),
         ("helper.last(run.deliveries)", "float('inf')", "last_s .* returns inf: return NaN where there is nothing"),
     ],
@@ -166,6 +167,15 @@ def test_a_metric_that_fails_is_named(results: Path, own: Path, old: str, new: s
     """With its place, and the run: no traceback of Spark's."""
     own.write_text(OWN.replace(old, new))
     with pytest.raises(UserError, match=rf"trace.parquet: {problem}"):
+        aggregate(results, extra=own_metrics(str(own)))
+
+
+def test_a_metric_that_kills_its_python_is_named(results: Path, own: Path) -> None:
+    """With the one run of the task for which it does."""
+    own.write_text(OWN.replace("helper.last(run.deliveries)", "'seed=0' in str(run.file) or __import__('os')._exit(3)"))
+    with pytest.raises(
+        RoambusError, match=r"seed=1/trace.parquet: the Python .* was killed, .*: last_s \(.*mine.py:6\)$"
+    ):
         aggregate(results, extra=own_metrics(str(own)))
 
 

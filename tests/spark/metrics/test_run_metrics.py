@@ -17,8 +17,8 @@ from roambus.bridge.runs.layout import run_name
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
 from roambus.spark.aggregation.traces import list_traces
+from roambus.spark.metrics import arrays
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics import run
 from roambus.spark.metrics.extra import NOTHING
 from tests.spark.synthetic import (
     Row,
@@ -379,5 +379,5 @@ def test_lists_that_are_longer_than_a_trace_may_be_are_refused(
     """One long list in many rows takes few bytes of a file, and each thing that it lists a row in memory."""
     file = write_trace(tmp_path, "agent=any/seed=0", rows)
     assert measure(file, 1.0, NOTHING).get(PROBLEM) is None
-    monkeypatch.setattr(run, "TRACE_LISTED", replace(TRACE_LISTED, usual=2))
+    monkeypatch.setattr(arrays, "TRACE_LISTED", replace(TRACE_LISTED, usual=2))
     assert "3, above the limit of 2 nodes and notifications" in measure(file, 1.0, NOTHING)[PROBLEM]

@@ -235,6 +235,18 @@ CHANCE = (
         """,
         "runs, on ideal links: .*ValueError: not again",
     ),
+    whole(
+        "a position that every node has",
+        """
+        class Mine(Agent):
+            needs_position = True
+
+            @on(Publish)
+            def publish(self, event, now):
+                self.note("mine", detail=str(self.position[0]))  # here
+        """,
+        "runs, on ideal links: .*node 7, .*TypeError: 'NoneType'",
+    ),
     telling(
         "a failure that raises",
         "class Ping(Message, tag=1):\n    data: LongBytes\n\ndef large():\n    return Ping(bytes(1000))\n",
