@@ -1,7 +1,7 @@
 """Draws figures: one style for all, and the same bytes for the same figure.
 
 Lines have a colour, a marker and a dash, so no reader depends on colours, and stand apart so that intervals stay
-visible; an agent has the same three in a folder. Line parts have SVG ids, by which the report hides them.
+visible; an agent has the same three in a folder.
 
 Axes hold all intervals and begin at 0 where lengths are compared; panels share a scale. Rates near 0 or 1 get a folded
 scale (logit with offset); a non-linear axis says so.
@@ -141,8 +141,6 @@ _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 """An x label's largest width, and the gap between two, in widths of the axis."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
-LINE_ID = r"line-(\d+)-\d+"
-"""The SVG id of a line's part, legend included: the line's number, then the part's."""
 
 
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
@@ -180,9 +178,7 @@ def _picture(figures: Sequence[Figure], look: Look, columns: int = 1) -> Picture
         panels.append(_plot(figure, axes, look))
         if len(figures) > 1:
             axes.set_title(fill(capital(figure.title), round(width * _TITLE_CHARACTERS)), loc="left")
-    for number, parts in enumerate(name_lines(picture, panels, look.is_narrow)):
-        for place, part in enumerate(parts):
-            part.set_gid(f"line-{number}-{place}")
+    name_lines(picture, panels, look.is_narrow)
     make_room(picture, rows)
     return picture
 
@@ -204,21 +200,21 @@ def _plot(figure: Figure, axes: Axes, look: Look) -> Panel:
     lines, scale = _plot_lines(figure, axes, look)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + scale)
-    return Panel(axes, lines, [series.label for series in figure.series], _paints(figure.series, look))
+    return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, look))
 
 
 def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
-    places = _places(figure.x_values)
+    at = places(figure.x_values)
     gaps = len(figure.series) - 1
-    spacing = min(np.diff(sorted(places.values())), default=1.0)
+    spacing = min(np.diff(sorted(at.values())), default=1.0)
     dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * float(spacing)
     lines = []
-    for index, (series, paint) in enumerate(zip(figure.series, _paints(figure.series, look), strict=True)):
+    for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge
-        lines.append(_plot_series(series, [places[x] + shift for x in series.x], axes, paint))
-    axes.set_xticks(list(places.values()), _labels(places, figure.labels))
-    if len(places) == 1 or not all(series.label for series in figure.series):
-        axes.set_xlim(min(places.values()) - _SIDE, max(places.values()) + _SIDE)
+        lines.append(_plot_series(series, [at[x] + shift for x in series.x], axes, paint))
+    axes.set_xticks(list(at.values()), _labels(at, figure.labels))
+    if len(at) == 1 or not all(series.label for series in figure.series):
+        axes.set_xlim(min(at.values()) - _SIDE, max(at.values()) + _SIDE)
     shown = figure.beside or figure.series
     ends = [end for series in shown for end in (*series.low, *series.high) if not math.isnan(end)]
     means = [mean for series in shown for mean in series.mean]
@@ -234,7 +230,8 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
     return line
 
 
-def _paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
+def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
+    """Each line's colour, marker and dash."""
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
@@ -264,7 +261,8 @@ def tinted(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
-def _places(values: Sequence[str]) -> dict[str, float]:
+def places(values: Sequence[str]) -> dict[str, float]:
+    """The values' places on the axis: their numbers, or else their order."""
     try:
         return {value: float(value) for value in values}
     except ValueError:

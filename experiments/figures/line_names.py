@@ -16,7 +16,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
-from matplotlib.offsetbox import DrawingArea
 from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
 
@@ -51,21 +50,20 @@ class Panel:
         return tuple((name, *map(str, paint.values())) for name, paint in zip(self.names, self.paints, strict=True))
 
 
-def name_lines(picture: Picture, panels: Sequence[Panel], is_narrow: bool) -> list[list[Artist]]:
-    """Name the lines of all panels; return the first panel's lines, each with its name's parts."""
+def name_lines(picture: Picture, panels: Sequence[Panel], is_narrow: bool) -> None:
+    """Name the lines of all panels; a line without a name stands alone."""
     first = panels[0]
-    parts = [list(line.get_children()) for line in first.lines]
-    if not any(first.names):
-        return parts
     are_alike = len({panel.style for panel in panels}) == 1
+    if not any(first.names):
+        return
     if are_alike and (len(panels) > 1 or len(first.names) > FEW):
-        named = _legend(picture, first, is_above=is_narrow or len(panels) > 1)
+        _legend(picture, first, is_above=is_narrow or len(panels) > 1)
     else:
-        named, *_ = [_at_ends(panel, is_narrow) for panel in panels]
-    return [[*own, *name] for own, name in zip(parts, named, strict=True)]
+        for panel in panels:
+            _at_ends(panel, is_narrow)
 
 
-def _legend(picture: Picture, panel: Panel, *, is_above: bool) -> list[list[Artist]]:
+def _legend(picture: Picture, panel: Panel, *, is_above: bool) -> None:
     names = [fill(name, _LONGEST) for name in panel.names]
     width = max(len(line) for name in names for line in name.split("\n")) + _SAMPLE
     letter = float(panel.axes.xaxis.get_ticklabels()[0].get_fontsize()) / 72
@@ -74,15 +72,12 @@ def _legend(picture: Picture, panel: Panel, *, is_above: bool) -> list[list[Arti
     # An interval's container is a legend's handle, though no artist.
     legend = picture.legend(cast("Sequence[Artist]", panel.lines), names, ncols=columns, **place)
     legend.set_label("above" if is_above else "")
-    samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
-    return [[*sample, text] for sample, text in zip(samples, legend.get_texts(), strict=True)]
 
 
-def _at_ends(panel: Panel, is_narrow: bool) -> list[list[Artist]]:
-    named: list[list[Artist]] = []
+def _at_ends(panel: Panel, is_narrow: bool) -> None:
     for line, name, paint in zip(panel.lines, panel.names, panel.paints, strict=True):
         x, y = (np.asarray(values, dtype=float) for values in line.lines[0].get_data())
-        text = panel.axes.annotate(
+        panel.axes.annotate(
             fill(name, _NARROW_LONGEST if is_narrow else _LONGEST),
             (x[-1], y[-1]),
             (_END, 0.5),
@@ -93,8 +88,6 @@ def _at_ends(panel: Panel, is_narrow: bool) -> list[list[Artist]]:
             arrowprops={**_LEADER, "color": paint["color"]},
             annotation_clip=False,
         )
-        named.append([text, *([text.arrow_patch] if text.arrow_patch else [])])
-    return named
 
 
 def make_room(picture: Picture, rows: int) -> None:

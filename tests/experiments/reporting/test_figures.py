@@ -169,7 +169,7 @@ def test_an_axis_has_the_title_that_its_sweep_gives_it() -> None:
 
 
 def colours(figure: Figure, look: Look, part: str = "color") -> list[str]:
-    return [paint[part] for paint in drawing._paints(figure.series, look)]
+    return [paint[part] for paint in drawing.paints(figure.series, look)]
 
 
 def test_an_agent_has_the_same_colour_and_marker_in_all_figures() -> None:
