@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +22,18 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, ORACLE, POINTS, RUNS, SEED, TITLES, count_runs, read_asked
+from roambus.bridge.runs.layout import (
+    AGENT,
+    AXIS_TITLES,
+    METRICS_FOLDER,
+    ORACLE,
+    POINTS,
+    RUNS,
+    SEED,
+    TITLES,
+    count_runs,
+    read_asked,
+)
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
@@ -81,8 +93,27 @@ class Measurements:
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
 
     def agent_name(self, agent: str) -> str:
-        """An agent's name for readers, with a mark for the oracle of subscribers."""
-        return agent_name(agent, self.sweep)
+        """An agent's name for readers."""
+        return str(self.sweep.get(TITLES, {}).get(agent, agent))
+
+    def axis_title(self, axis: str) -> str:
+        """The title of a figure's axis, with the unit."""
+        return str(self.sweep.get(AXIS_TITLES, {}).get(axis, axis.replace("_", " ")))
+
+    def axis_heading(self, axis: str) -> str:
+        """An axis' heading in tables: its name as in `--set`, with the unit."""
+        return "".join([axis, *self.axis_title(axis).partition(" (")[1:]])
+
+    def label(self, axis: str, value: str) -> str:
+        """A value as it stands at an axis: under a title, C16 is 16."""
+        if axis in self.sweep.get(AXIS_TITLES, {}):
+            value = re.sub(r"^[A-Za-z]+(?=\d+$)", "", value)
+        return self.agent_name(value) if axis == AGENT else f"{int(value):,}" if value.isdecimal() else value
+
+    def at(self, axis: str, value: str) -> str:
+        """A place on an axis for readers: "speed 8 m/s"."""
+        name, _, unit = self.axis_title(axis).partition(" (")
+        return f"{name} {self.label(axis, value)} {unit.removesuffix(')')}".rstrip()
 
     @property
     def oracle_agents(self) -> list[str]:
@@ -209,34 +240,6 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
         raise NotMeasuredError("a trend needs at least two values of the axis")
     centred = np.asarray(x) - np.mean(x)
     return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
-
-
-_AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a subscriber"}
-_AXIS_UNITS = {"speed": "m/s"}
-
-
-ORACLE_MARK = " (told the subscribers)"
-
-
-def agent_name(agent: str, request: Mapping[str, Any]) -> str:
-    """An agent's title or label for readers, with a mark for the oracle."""
-    title = str(request.get(TITLES, {}).get(agent, agent))
-    return title + (ORACLE_MARK if agent in request.get(ORACLE, ()) else "")
-
-
-def axis_title(axis: str) -> str:
-    """The title of a figure's axis, with the unit."""
-    return _with_unit(_AXIS_TITLES.get(axis, axis), axis)
-
-
-def axis_heading(axis: str) -> str:
-    """An axis' heading in tables: its name as in `--set`, with the unit."""
-    return _with_unit(axis, axis)
-
-
-def _with_unit(text: str, axis: str) -> str:
-    unit = _AXIS_UNITS.get(axis)
-    return f"{text} ({unit})" if unit else text
 
 
 def format_mean(mean: float, low: float, high: float) -> str:

@@ -19,6 +19,7 @@ time_limit = 5 # s
 
 [agents]
 flooding = {}
+gossip = {}
 """
 SMALL_STUDY = """
 from pathlib import Path
@@ -26,8 +27,9 @@ from pathlib import Path
 from roambus.experiments.studies.study import Study, StudySweep
 
 FILE = str(Path(__file__).with_name("small.toml"))
-STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick_seeds=2),))
+STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick={"agent": "gossip"}, quick_seeds=2),))
 """
+Captured = pytest.CaptureFixture[str]
 ROAMBUS = Path(sys.executable).with_name("roambus")
 SHORT = ("--seeds", "2", "--set", "config=C2,C4", "--set", "time_limit=40", "--set", "publish_until=30")
 """A quick study of a minute is made by the tests of the README."""
@@ -56,18 +58,25 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
 @pytest.mark.slow
 @pytest.mark.usefixtures("session")
 @pytest.mark.parametrize(
-    ("options", "seeds"), [("--quick --seeds 1", 1), ("--quick", 2), ("--seeds 1 --set time_limit=3", 1)]
+    ("options", "made"),
+    [
+        ("--quick --seeds 1", (1, 1)),
+        ("--quick", (1, 2)),
+        ("--seeds 1 --set time_limit=3", (2, 1)),
+        ("--precision 9 --metric messages --first-seeds 3", (1, 3)),
+    ],
 )
-def test_a_study_is_run_with_as_many_seeds_as_are_asked_for(
-    options: str, seeds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
+    options: str, made: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    """In small, too, where the study says how many there are else; the report says how many there were."""
+    """In small, too, where the study says which; a precision has these agents. The report says what there was."""
     (tmp_path / "small.toml").write_text(SMALL_SWEEP)
     (tmp_path / "small.py").write_text(SMALL_STUDY)
     out = tmp_path / "results"
     code = call(f"roambus reproduce {tmp_path / 'small.py'} {options} --out {out}", monkeypatch)
     assert code == 0, capsys.readouterr().err
-    assert len(list(out.glob("traces/**/trace.parquet"))) == seeds
+    agents, seeds = made
+    assert len(list(out.glob("traces/**/trace.parquet"))) == agents * seeds
     report = (out / "report.html").read_text()
     assert f" --seeds {seeds} --out " in report
     assert f" --set time_limit={3 if '--set' in options else 5} " in report

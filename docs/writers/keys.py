@@ -89,9 +89,9 @@ def record(page: Path, results: Iterable[Path], then: Sequence[str] = ()) -> Rec
     if not makers:
         raise UserError(f"{', '.join(map(str, folders))}: no run has a log that names its code")
     found = {
-        CODE: ", ".join(sorted({maker.code for maker in makers})),
+        CODE: " and ".join(sorted({maker.code for maker in makers})),
         DATE: " to ".join(sorted({min(one.date for one in makers), max(one.date for one in makers)})),
-        MACHINE: ", ".join(sorted({maker.machine for maker in makers})),
+        MACHINE: " and ".join(sorted({maker.machine for maker in makers})),
         SWEEPS: [_made(folder) for folder in folders],
         THEN: list(then),
     }

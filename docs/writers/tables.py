@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from roambus.bridge.runs.layout import AGENT
-from roambus.experiments.measurements import Measurements, axis_heading, format_mean
+from roambus.experiments.measurements import Measurements, format_mean
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC
 from roambus.spark.metrics import catalogue
 
@@ -47,4 +47,4 @@ def _table(measured: Measurements, columns: dict[str, str]) -> Table:
     order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
     ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
     ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
-    return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist())
+    return Table(len(places), [*map(measured.axis_heading, places), *columns.values()], ordered.to_numpy().tolist())

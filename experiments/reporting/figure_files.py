@@ -14,7 +14,7 @@ from pathlib import Path
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
 from roambus.experiments.figures.drawing import draw
-from roambus.experiments.figures.figure import Drawn, Figure, Plan, look_up, plans_of_any_sweep
+from roambus.experiments.figures.figure import Drawn, Figure, Plan, beside, look_up, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import METRIC, replace_file
@@ -87,4 +87,4 @@ def metric_figures(found: SweepResults) -> list[Figure]:
 
 
 def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
-    return [figure for plan in plans if (figure := look_up(found.measured, plan)).series]
+    return beside([figure for plan in plans if (figure := look_up(found.measured, plan)).series])

@@ -12,7 +12,7 @@ import pandas as pd
 from roambus.bridge.runs.layout import AGENT, SEED, run_folder
 from roambus.experiments.figures.drawing import colour_of
 from roambus.experiments.figures.style import USUAL
-from roambus.experiments.measurements import Measurements, axis_heading
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import StudyResults, SweepResults
 from roambus.experiments.sweeps.sweep import point_name
 from roambus.spark.aggregation.aggregate import MEASURED, METRIC
@@ -34,7 +34,7 @@ def _of_sweep(found: SweepResults, results: Path) -> dict[str, Any]:
         "agents": [
             [agent, measured.agent_name(agent), colour_of(rank, 0, USUAL)] for rank, agent in enumerate(measured.agents)
         ],
-        "axes": [[axis, axis_heading(axis), measured.values(axis)] for axis in measured.axes],
+        "axes": [[axis, measured.axis_heading(axis), measured.values(axis)] for axis in measured.axes],
         "metrics": [
             [one.column, one.axis_title, one.meaning, one.scale is Scale.LOGARITHMIC, one.is_main] for one in metrics
         ],

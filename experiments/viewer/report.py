@@ -29,7 +29,7 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.runs.log import cpu_seconds, maker_of
 from roambus.experiments.claims import Claim, Part, Side, Verdict
 from roambus.experiments.figures.figure import Drawn
-from roambus.experiments.measurements import Measurements, axis_heading
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.shipped import shipped_studies
@@ -51,7 +51,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     sweep = measured.sweep
     return [
         ("agents", "; ".join(_agent_fact(measured, agent) for agent in measured.agents)),
-        *((axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
+        *((measured.axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
         ("seeds a point", _seeds(measured)),
         ("runs", measured.runs_there()),
         *(

@@ -103,10 +103,17 @@ export class Stage {
     const bar = scaleOf(film.field[0]), right = this.left + bar * this.scale;
     context.font = FONT;
     context.fillStyle = context.strokeStyle = choice.theme.faint;
-    context.fillText("(0, 0)", this.left - PAD, this.top - PAD - 5);
+    context.fillText("(0, 0)", this.left, this.top - PAD - 5);
     const corner = `(${film.field.map((side) => +side.toFixed(1)).join(", ")}) m`;
-    context.fillText(corner, this.left + width + PAD - context.measureText(corner).width, bottom + 14);
+    context.fillText(corner, this.left + width - context.measureText(corner).width, bottom + 14);
     context.beginPath();
+    for (const x of [this.left, this.left + width]) for (const y of [this.top, this.top + height]) {
+      context.moveTo(x - 4, y);
+      context.lineTo(x + 4, y);
+      context.moveTo(x, y - 4);
+      context.lineTo(x, y + 4);
+    }
+    context.moveTo(this.left, bottom + 6);
     for (const [x, y] of [[this.left, 6], [this.left, 12], [right, 12], [right, 6]]) context.lineTo(x, bottom + y);
     context.stroke();
     context.fillText(`${bar} m`, right + 6, bottom + 14);

@@ -63,7 +63,7 @@ def test_every_claim_has_its_verdict_and_numbers(document: str) -> None:
     assert labels[16] == "S1"
     assert "MFT-PubSub the higher rate. | not measured | not measured |" in document
     assert "| | Claim | Defaults | As in the thesis |" in document
-    assert re.search(r"messages per node, aodv minus mft: -?[\d.]+ ± [\d.]+ \(claimed < 0; 3 seeds", document)
+    assert re.search(r"messages per node, aodv minus mft: -?[\d,.]+ ± [\d,.]+ \(claimed < 0; 3 seeds", document)
     assert "  - roambus sweep explain-load was not run" in document
 
 

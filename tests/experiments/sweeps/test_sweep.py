@@ -226,6 +226,7 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},
         "agents": {"mft": ["mft", {}], "as_published": ["mft", {"sticky_parent": "false"}]},
         "seeds": [0, 1],
+        "axis_titles": {"config": "subscribers and brokers", "speed": "speed (m/s)"},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import signal
@@ -16,6 +17,7 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.command_line import commands
 from roambus.experiments.viewer.results import page_of_results
+from roambus.notebook import FinishedRun
 
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 
@@ -66,6 +68,14 @@ def test_the_results_of_many_runs_are_shown_as_their_report(tmp_path: Path, quic
     with pytest.raises(UserError, match="seed=1/trace"):
         film(run.as_posix())
     assert film("/etc") is None
+
+
+def test_a_notebook_shows_a_film_in_a_frame(moving_run: Path) -> None:
+    """The page that the command writes, whole."""
+    shown = FinishedRun(moving_run, moving_run).film()._repr_html_()
+    page = html.unescape(shown.partition('srcdoc="')[2].partition('"')[0])
+    assert page.count('class="film">') == 1
+    assert page.rstrip().endswith("</html>")
 
 
 def test_a_run_is_served_until_it_is_interrupted(moving_run: Path) -> None:

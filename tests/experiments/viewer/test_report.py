@@ -133,9 +133,9 @@ def test_what_differs_from_the_whole_study_is_listed() -> None:
 
 
 def test_what_was_run() -> None:
-    """Agents, axes, seeds, number of runs and durations, with their units."""
+    """Agents, axes, seeds, number of runs and durations."""
     told = dict(facts(QUICK))
-    assert (told["agents"], told["config"], told["speed (m/s)"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
+    assert (told["agents"], told["config"], told["speed"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
     assert (told["seeds a point"], told["runs"], told["time limit"]) == ("3", "36, complete", "200 s")
 
 
