@@ -11,7 +11,7 @@ install: $(VENV)/installed
 # Every file that is installed has one of the hashes in the lock files. What builds comes first, for without build
 # isolation pip fetches nothing else while it builds.
 $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
-	$(or $(PYTHON),$(shell ./fastest_python.sh)) -m venv $(VENV)
+	$(shell ./fastest_python.sh $(PYTHON)) -m venv $(VENV)
 	$(PIP) install --require-hashes --requirement requirements-build.lock
 	$(PIP) install --require-hashes --no-build-isolation --requirement requirements.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
@@ -31,7 +31,7 @@ COMPILE = build/lock/bin/uv pip compile --quiet --universal --python-version 3.1
 	--no-emit-index-url --no-emit-find-links --system-certs $(LOCK)
 
 lock:
-	$(or $(PYTHON),$(shell ./fastest_python.sh)) -m venv build/lock
+	$(shell ./fastest_python.sh $(PYTHON)) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet uv==$(UV_VERSION)
 	$(COMPILE) --group build --output-file requirements-build.lock
 	$(COMPILE) pyproject.toml --output-file requirements.lock
