@@ -5,6 +5,9 @@
 Senders that all hear each other offer frames to one receiver. Times are symbols of 16 us. A radio receives a frame if
 it listened, and was at no other frame, when it began, with the bit errors of annex E.4.1.8. The standard does not say
 how a clear-channel assessment (CCA) counts a signal that lasts for a part of it: `CCAS` are three readings.
+
+`published` is the Markov chain of P. Park et al., A generalized Markov chain model for effective analysis of slotted
+IEEE 802.15.4 (MASS 2009), equations 16, 17, 19 and 20, with one CCA, because the channel has no slots.
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 
-from benchmarks.mac_fidelity import FILE, METRICS, Planned, on_radio, read_groups, saturated
-from roambus.python_protocol.vocabulary import MICROSECOND
+from benchmarks.mac_fidelity import BYTES, FILE, METRICS, Planned, on_radio, read_groups, saturated
+from roambus.python_protocol.vocabulary import MICROSECOND, SECOND
 
 SYMBOL = 16 * MICROSECOND
 BITS_PER_SYMBOL = 4
@@ -208,7 +211,7 @@ class Model:
             sender.is_passed_on = True
             self.counts["received"] += 1
             self.counts["unicasts_received"] += 1
-            self.counts["delay_s"] += (frame.end - sender.queue[0]) * SYMBOL / 1e9
+            self.counts["delay_s"] += (frame.end - sender.queue[0]) * SYMBOL / SECOND
         self.nodes[self.receiver].deaf_until = start + ACK
         self.plan(start, "start", self.receiver, Signal(start, start + ACK, self.receiver, frame.sender, is_ack=True))
 
@@ -263,6 +266,35 @@ def on_model(senders: int, seed: int, cca: str = AVERAGE) -> Mapping[str, float]
     return Model(saturated(senders, seed), cca).run()
 
 
+def published(senders: int, frames_per_s: float = 400.0) -> dict[str, float]:
+    """The metrics of the published chain, by fixed point; its time step is the unit backoff."""
+    length = (BYTES + OVERHEAD_BYTES) * 8 / BITS_PER_SYMBOL
+    busy, collided, served = 0.5, 0.1, 0.0
+    windows = [2 ** min(MIN_BE + i, MAX_BE) for i in range(MAX_BACKOFFS + 1)]
+    for _ in range(2000):
+        finds = 1 - busy ** len(windows)  # the chance that a try finds a clear channel
+        tries = sum((collided * finds) ** j for j in range(MAX_RETRIES + 1))
+        sensing = sum(busy**i * ((w - 1) / 2 * UNIT_BACKOFF + CCA) for i, w in enumerate(windows))
+        waiting = (1 - collided) * (TURNAROUND + ACK + LIFS) + collided * ACK_WAIT
+        service = tries * (sensing + finds * (TURNAROUND + length + waiting)) / UNIT_BACKOFF
+        load = frames_per_s / senders * service * UNIT_BACKOFF * SYMBOL / SECOND
+        served = min(1.0, 1 / load)
+        senses = min(1.0, load) * tries * sum(busy**i for i in range(len(windows))) / service
+        other, any_one = 1 - (1 - senses) ** (senders - 1), 1 - (1 - senses) ** senders
+        alone = senders * senses * (1 - senses) ** (senders - 1) / any_one
+        busy += 0.1 * (other * (1 - busy) * (length + ACK * alone) / UNIT_BACKOFF - busy)
+        collided += 0.1 * (other - collided)
+    lost, unacknowledged = served * (1 - finds) * tries, served * (collided * finds) ** (MAX_RETRIES + 1)
+    received = served - lost - unacknowledged
+    return {
+        "received": received,
+        "throughput, 1/s": received * frames_per_s,
+        "sent": served * finds * tries,
+        "not acknowledged": unacknowledged,
+        "access failures": lost,
+    }
+
+
 def table(path: Path, seeds: int) -> Iterator[list[str]]:
     """For each number of senders and source, the means of all metrics."""
     yield ["senders", "source", *METRICS]
@@ -274,6 +306,8 @@ def table(path: Path, seeds: int) -> Iterator[list[str]]:
         for source, rows in sources.items():
             means = [fmean(metric(row) for row in rows) for metric in METRICS.values()]
             yield [str(senders), source, *(f"{mean:.4g}" for mean in means)]
+        chain = published(senders)
+        yield [str(senders), "Park et al. 2009", *(f"{chain[name]:.4g}" if name in chain else "" for name in METRICS)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -64,7 +64,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names
     """Fills in the tables of the code, and leads links to the pages of the site instead of the repository's files."""
     here = page.file.src_uri
-    return LINK.sub(lambda link: _relative(here, link[1]), filled(markdown))
+    marked = _marked(markdown, Path(page.file.abs_src_path or here))
+    return LINK.sub(lambda link: _relative(here, link[1]), filled(marked))
+
+
+def _marked(markdown: str, file: Path) -> str:
+    """Says below the title of a page of measurements that today's code would make other runs, if it would."""
+    if not file.with_suffix(".keys").is_file():
+        return markdown
+    from docs.writers.keys import stale_line  # noqa: PLC0415  # only a site with records needs what makes runs
+
+    line = stale_line(file)
+    return markdown.replace("\n", f"\n\n*{line}*\n", 1) if line else markdown
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001  # mkdocs' names

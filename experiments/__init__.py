@@ -1,7 +1,7 @@
 """From a template to a report: everything around single runs.
 
 `templates` renders scenarios, `sweeps` runs them, `measurements` tabulates the results. `claims` tests, `figures`
-draws, `reporting` writes reports, `comparing` compares agents. `studies` has a folder a study. `shipped` finds
+draws, `reporting` draws those of results, `comparing` compares agents. `studies` has a folder a study. `shipped` finds
 templates, sweeps and studies; `listing` and `inventory` describe them.
 """
 

@@ -21,7 +21,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, renamed, slopes, table_over
+from roambus.experiments.measurements import (
+    Measurements,
+    NotMeasuredError,
+    by_seed,
+    format_mean,
+    renamed,
+    slopes,
+    table_over,
+)
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics.catalogue import Support
 
@@ -72,10 +80,15 @@ class Part:
         """Whether the mean is on the claimed side, significantly or not."""
         return self.bound.admits(self.mean)
 
+    @property
+    def number(self) -> str:
+        """The mean and its interval."""
+        shown = format_mean(self.mean, self.mean - self.half_width, self.mean + self.half_width)
+        return f"{shown}, no interval" if math.isnan(self.half_width) else shown
+
     def __str__(self) -> str:
-        interval = "no interval" if math.isnan(self.half_width) else f"± {self.half_width:.3g}"
-        claimed = f"claimed {self.bound.side.value} {self.bound.number:g}"
-        return f"{self.label}: {self.mean:.4g} {interval} ({claimed}; {self.seeds} seeds, {format_p(self.p)})"
+        claimed = f"claimed {self.bound.side.value} {self.bound.number:,g}"
+        return f"{self.label}: {self.number} ({claimed}; {self.seeds} seeds, {format_p(self.p)})"
 
 
 def make_part(label: str, values: pd.Series[float], side: Side, threshold: float = 0.0) -> Part:
@@ -130,6 +143,8 @@ class Claim:
     verdict: Verdict
     evidence: tuple[str, ...]
     parts: tuple[Part, ...] = ()
+    figure: str = ""
+    """The figure that shows it."""
     others: Mapping[str, Claim] = field(default_factory=dict)
     """The same claim about the agents that stand in for those that it names, by the name of the group."""
 
@@ -145,6 +160,8 @@ class ClaimTest:
     text: str
     reading: str
     parts: Parts
+    figure: str = ""
+    """The name of the figure that shows it."""
 
 
 StandIns = Mapping[str, Mapping[str, str]]
@@ -167,8 +184,8 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
     try:
         parts = list(test.parts(measured))
     except NotMeasuredError as missing:
-        return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),))
-    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)), tuple(parts))
+        return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),), (), test.figure)
+    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)), tuple(parts), test.figure)
 
 
 def format_claims(claims: Iterable[Claim]) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,20 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
 from roambus.bridge.errors import UserError
-from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, ORACLE, POINTS, RUNS, SEED, TITLES, count_runs, read_asked
+from roambus.bridge.runs.layout import (
+    AGENT,
+    AXIS_TITLES,
+    METRICS_FOLDER,
+    ORACLE,
+    POINTS,
+    RUNS,
+    SEED,
+    TITLES,
+    count_runs,
+    read_asked,
+)
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
-from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
 
@@ -82,8 +93,27 @@ class Measurements:
         return self._ordered(axis, self.sweep.get("axes", {}).get(axis, [])) if axis in self.runs else []
 
     def agent_name(self, agent: str) -> str:
-        """An agent's name for readers, with a mark for the oracle of subscribers."""
-        return agent_name(agent, self.sweep)
+        """An agent's name for readers."""
+        return str(self.sweep.get(TITLES, {}).get(agent, agent))
+
+    def axis_title(self, axis: str) -> str:
+        """The title of a figure's axis, with the unit."""
+        return str(self.sweep.get(AXIS_TITLES, {}).get(axis, axis.replace("_", " ")))
+
+    def axis_heading(self, axis: str) -> str:
+        """An axis' heading in tables: its name as in `--set`, with the unit."""
+        return "".join([axis, *self.axis_title(axis).partition(" (")[1:]])
+
+    def label(self, axis: str, value: str) -> str:
+        """A value as it stands at an axis: under a title, C16 is 16."""
+        if axis in self.sweep.get(AXIS_TITLES, {}):
+            value = re.sub(r"^[A-Za-z]+(?=\d+$)", "", value)
+        return self.agent_name(value) if axis == AGENT else f"{int(value):,}" if value.isdecimal() else value
+
+    def at(self, axis: str, value: str) -> str:
+        """A place on an axis for readers: "speed 8 m/s"."""
+        name, _, unit = self.axis_title(axis).partition(" (")
+        return f"{name} {self.label(axis, value)} {unit.removesuffix(')')}".rstrip()
 
     @property
     def oracle_agents(self) -> list[str]:
@@ -109,8 +139,8 @@ class Measurements:
         there = len(self.runs)
         asked = count_runs(self.sweep)
         if asked is None:
-            return str(there)
-        return f"{there}, complete" if there >= asked else f"{there} of {asked}: {asked - there} missing"
+            return f"{there:,}"
+        return f"{there:,}, complete" if there >= asked else f"{there:,} of {asked:,}: {asked - there:,} missing"
 
 
 def renamed(measured: Measurements, labels: Mapping[str, str]) -> Measurements:
@@ -210,82 +240,6 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
         raise NotMeasuredError("a trend needs at least two values of the axis")
     centred = np.asarray(x) - np.mean(x)
     return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
-
-
-_AXIS_TITLES = {"config": "configuration", "subscriptions": "subscriptions a subscriber"}
-_AXIS_UNITS = {"speed": "m/s"}
-
-
-ORACLE_MARK = " (told the subscribers)"
-
-
-def agent_name(agent: str, request: Mapping[str, Any]) -> str:
-    """An agent's title or label for readers, with a mark for the oracle."""
-    title = str(request.get(TITLES, {}).get(agent, agent))
-    return title + (ORACLE_MARK if agent in request.get(ORACLE, ()) else "")
-
-
-def axis_title(axis: str) -> str:
-    """The title of a figure's axis, with the unit."""
-    return _with_unit(_AXIS_TITLES.get(axis, axis), axis)
-
-
-def axis_heading(axis: str) -> str:
-    """An axis' heading in tables: its name as in `--set`, with the unit."""
-    return _with_unit(axis, axis)
-
-
-def _with_unit(text: str, axis: str) -> str:
-    unit = _AXIS_UNITS.get(axis)
-    return f"{text} ({unit})" if unit else text
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of texts: the first `places` columns name the point; `points` does so without titles."""
-
-    places: int
-    headings: list[str]
-    rows: list[list[str]]
-    points: list[dict[str, str]]
-
-
-def metrics_table(measured: Measurements) -> Table:
-    """A row for each point, a column for each measured metric."""
-    present = set(measured.points[METRIC])
-    chosen = {metric.column: metric.axis_title for metric in measured.metrics if metric.column in present}
-    return _table(measured, chosen)
-
-
-def table_of(measured: Measurements, metrics: Sequence[str]) -> Table:
-    """A row for each point, a column for each of these metrics."""
-    return _table(measured, {metric: measured.title(metric) for metric in metrics})
-
-
-def sent_table(measured: Measurements) -> Table:
-    """A row for each point, a column for each sent message type."""
-    sent = measured.points[measured.points[METRIC].str.startswith(catalogue.SENT_PREFIX) & (measured.points[MEAN] > 0)]
-    columns = {name: name.removeprefix(catalogue.SENT_PREFIX) for name in sent[METRIC].unique()}
-    return _table(_without_unknown(measured, columns), columns)
-
-
-def _without_unknown(measured: Measurements, sent: Collection[str]) -> Measurements:
-    points = measured.points
-    totals = points[points[METRIC].isin(sent)].groupby([AGENT, METRIC])[MEAN].transform("sum")
-    return replace(measured, points=points.drop(index=totals.index[totals == 0]))
-
-
-def _table(measured: Measurements, columns: dict[str, str]) -> Table:
-    places = [AGENT, *measured.axes]
-    cells = measured.points.assign(
-        cell=list(map(format_mean, *(measured.points[column] for column in (MEAN, LOW, HIGH))))
-    )
-    wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=list(columns)).fillna("")
-    order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
-    ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
-    points = [{axis: str(row[axis]) for axis in places} for row in ordered[places].to_dict("records")]
-    ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
-    return Table(len(places), [*map(axis_heading, places), *columns.values()], ordered.to_numpy().tolist(), points)
 
 
 def format_mean(mean: float, low: float, high: float) -> str:

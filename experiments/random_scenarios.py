@@ -91,6 +91,11 @@ def drawn_interests(  # noqa: PLR0913  # what a template says, by name
     ]
 
 
+def drawn_nodes(purpose: str, seed: int, nodes: int, share: float) -> list[NodeId]:
+    """A share of the nodes, in their order."""
+    return sorted(Random(f"{purpose}/{seed}/{nodes}").sample(range(nodes), round(share * nodes)))
+
+
 @dataclass(frozen=True, slots=True)
 class Area:
     """Nodes `first` to `last` are in a rectangle with corners (x, y) and (right, top) metres."""
@@ -131,5 +136,5 @@ def areas(groups: str, nodes: int, side: float) -> list[Area]:
     return found
 
 
-TEMPLATE_FUNCTIONS = (steady_starts, drawn_interests, areas)
+TEMPLATE_FUNCTIONS = (steady_starts, drawn_interests, drawn_nodes, areas)
 """The functions of every template."""

@@ -41,6 +41,7 @@ if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is si
 if TYPE_CHECKING:  # where each name comes from, for type checkers and for `homes`
     from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
     from roambus.dataframes import Results, results
+    from roambus.experiments.walls import wall_losses
     from roambus.notebook import FinishedRun, run, sweep
     from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
     from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
@@ -174,6 +175,7 @@ __all__ = [
     "run",
     "sweep",
     "to_seconds",
+    "wall_losses",
 ]
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,14 +18,17 @@ import numpy as np
 import pandas as pd
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, unlinked
 from roambus.experiments.comparing.loading import Loaded, load
-from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, narrow
+from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, main_metrics, narrow
 from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table
-from roambus.experiments.measurements import Measurements
+from roambus.experiments.figures.style import USUAL
+from roambus.experiments.measurements import Measurements, format_mean
 from roambus.experiments.stores import open_store
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain
+from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC
 
 Values = Scalar | Sequence[Scalar]
 """This is one value of an axis, or several."""
@@ -52,6 +57,17 @@ def _found(folder: str | PathLike[str]) -> Path:
     return store.folder
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure, which a notebook shows."""
+
+    file: Path
+    """The PNG; its caption stands beside it as text."""
+
+    def _repr_png_(self) -> bytes:
+        return self.file.read_bytes()
+
+
 class Results:
     """One sweep's measurements, with numeric axes where possible."""
 
@@ -62,6 +78,14 @@ class Results:
     def __repr__(self) -> str:
         axes = ", ".join(self.axes) or "none"
         return f"<results of {self._folder}: {len(self.runs)} runs, agents {', '.join(self.agents)}, axes {axes}>"
+
+    def _repr_html_(self) -> str:
+        """Return the means of the main metrics, as a notebook shows them."""
+        points, metrics = self._measured.points, main_metrics(self._measured)
+        cells = [*map(format_mean, points[MEAN], points[LOW], points[HIGH])]
+        wide = points.assign(cell=cells).pivot(index=[AGENT, *self._measured.axes], columns=METRIC, values="cell")
+        shown = wide[metrics].rename(columns=self._measured.title).fillna("")
+        return f"<p>{escape(repr(self))}</p>{shown.to_html(max_rows=_MOST_ROWS)}"
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -103,6 +127,19 @@ class Results:
         measured = self._narrowed(metric, (), where)
         return _table(points_table(measured, metric), measured, against)
 
+    def figure(
+        self, metric: str, against: str | None = None, where: Where | None = None, agents: Sequence[str] = ()
+    ) -> Drawing:
+        """Draw the figure of `roambus figures --metric --against --where --agents`, into the results' folder.
+
+        Raise UserError.
+        """
+        from roambus.experiments.comparing.comparison import Asked, draw_compared  # noqa: PLC0415  # Matplotlib is slow
+
+        asked, look = Asked(tuple(agents), (metric,), against, _tuples(where or {})), replace(USUAL, formats=("png",))
+        file, *_ = draw_compared(self._measured, asked, unlinked(self._folder / FIGURES_FOLDER), look)
+        return Drawing(file)
+
     def paired(
         self,
         metric: str,
@@ -128,8 +165,16 @@ class Results:
         return measured
 
 
+_MOST_ROWS = 40
+"""Of a table that a notebook shows."""
+
+
 def _texts(where: Where) -> dict[str, list[str]]:
     return {axis: [plain(value) for value in listed(values)] for axis, values in where.items()}
+
+
+def _tuples(where: Where) -> dict[str, tuple[str, ...]]:
+    return {axis: tuple(values) for axis, values in _texts(where).items()}
 
 
 def listed(values: Values) -> list[Scalar]:

@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 import pandas as pd
 
+from roambus.bridge.code import named
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
@@ -26,6 +28,7 @@ from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
 from roambus.dataframes import Results, Values, listed, results
 from roambus.experiments.console.options import Simulator, factory_of
+from roambus.experiments.page_policy import PAGES
 from roambus.experiments.sweeps.class_files import reference_of
 from roambus.experiments.sweeps.sweep import Sweep, expand
 from roambus.python_protocol.agent import Agent
@@ -69,6 +72,22 @@ class FinishedRun:
     def results(self) -> Results:
         """Return all runs' metrics in the folder; Spark computes missing ones."""
         return results(self.results_folder)
+
+    def film(self) -> Film:
+        """Return the film of `roambus replay`, which a notebook shows; raise UserError without the viewer."""
+        if (point := named(PAGES).get("film")) is None:
+            raise UserError("this installation has no viewer, which makes films")
+        return Film(point.load()(self.folder))
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A page of its own, which a notebook shows in a frame."""
+
+    page: str
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.page)}" style="width: 100%; height: 42rem; border: 0"></iframe>'
 
 
 def run(  # noqa: PLR0913  # each is one thing that the command has an option for

@@ -19,6 +19,7 @@ time_limit = 5 # s
 
 [agents]
 flooding = {}
+gossip = {}
 """
 SMALL_STUDY = """
 from pathlib import Path
@@ -26,19 +27,22 @@ from pathlib import Path
 from roambus.experiments.studies.study import Study, StudySweep
 
 FILE = str(Path(__file__).with_name("small.toml"))
-STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick_seeds=2),))
+STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick={"agent": "gossip"}, quick_seeds=2),))
 """
+Captured = pytest.CaptureFixture[str]
 ROAMBUS = Path(sys.executable).with_name("roambus")
-RUNS = 36
+SHORT = ("--seeds", "2", "--set", "config=C2,C4", "--set", "time_limit=40", "--set", "publish_until=30")
+"""A quick study of a minute is made by the tests of the README."""
+RUNS = 16
 
 
 @pytest.mark.usefixtures("session")
 def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The quick experiment runs whole; aggregated again, it leaves a damaged run out, says which, and exits with 1."""
+    """A short experiment runs whole; aggregated again, it leaves a damaged run out, says which, and exits with 1."""
     out = tmp_path / "thesis"
-    done = run("reproduce", "thesis", "--quick", "--out", out)
+    done = run("reproduce", "thesis", "--quick", *SHORT, "--out", out)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == str(out / "report.html")
     check_results(out)
@@ -54,20 +58,27 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
 @pytest.mark.slow
 @pytest.mark.usefixtures("session")
 @pytest.mark.parametrize(
-    ("options", "seeds"), [("--quick --seeds 1", 1), ("--quick", 2), ("--seeds 1 --set time_limit=3", 1)]
+    ("options", "made"),
+    [
+        ("--quick --seeds 1", (1, 1)),
+        ("--quick", (1, 2)),
+        ("--seeds 1 --set time_limit=3", (2, 1)),
+        ("--precision 9 --metric messages --first-seeds 3", (1, 3)),
+    ],
 )
-def test_a_study_is_run_with_as_many_seeds_as_are_asked_for(
-    options: str, seeds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
+    options: str, made: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    """In small, too, where the study says how many there are else; the report says how many there were."""
+    """In small, too, where the study says which; a precision has these agents. The report says what there was."""
     (tmp_path / "small.toml").write_text(SMALL_SWEEP)
     (tmp_path / "small.py").write_text(SMALL_STUDY)
     out = tmp_path / "results"
     code = call(f"roambus reproduce {tmp_path / 'small.py'} {options} --out {out}", monkeypatch)
     assert code == 0, capsys.readouterr().err
-    assert len(list(out.glob("traces/**/trace.parquet"))) == seeds
+    agents, seeds = made
+    assert len(list(out.glob("traces/**/trace.parquet"))) == agents * seeds
     report = (out / "report.html").read_text()
-    assert f" --seeds {seeds} --out " in report
+    assert f" --seeds {seeds} --" in report
     assert f" --set time_limit={3 if '--set' in options else 5} " in report
 
 
@@ -86,7 +97,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def check_results(out: Path) -> None:
-    """36 traces, metrics, every figure twice, a report that needs nothing else."""
+    """All traces, metrics, every figure twice, a report that needs nothing else."""
     assert len(list(out.glob("traces/**/trace.parquet"))) == RUNS
     assert (out / "metrics" / "points.csv").is_file()
     for figure in ("4.4a", "4.4b", "4.5a", "4.5b", "4.6", "4.7a", "4.7b", "4.8"):

@@ -33,7 +33,6 @@ from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
 from roambus.experiments.export import exporter
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
-from roambus.experiments.reporting.report import write_report
 from roambus.experiments.studies.study import read_results
 from roambus.experiments.sweeps.request import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
@@ -41,6 +40,7 @@ from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import render, template_variables
 from roambus.experiments.viewer.document import page_of
+from roambus.experiments.viewer.report import write_report
 from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import missing

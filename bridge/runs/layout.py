@@ -89,8 +89,8 @@ PRECISION = "precision"
 """The key for the options by which points got as many seeds as they needed."""
 MEASURE = "measure"
 """The key for measures beside every run's metrics."""
-TITLES = "titles"
-"""The key for agents' display names, by label."""
+TITLES, AXIS_TITLES = "titles", "axis_titles"
+"""The keys for agents' display names, by label, and for the axes' titles."""
 ORACLE = "oracle_subscribers"
 """The key for agents that learn the subscribers from the scenario."""
 MOST_BYTES = 16 * 2**20
@@ -166,6 +166,7 @@ _SHAPES: dict[str, Any] = {
     MEASURE: [str],
     ORACLE: [str],
     TITLES: {_EACH: str},
+    AXIS_TITLES: {_EACH: str},
 }
 """The schema of each key: a type, an object or list of such, fixed values, or a function's check. Numbers are checked
 by `type`, for `isinstance` counts truth values as integers."""

@@ -25,6 +25,7 @@ from roambus.bridge.scenario.definition import Scenario
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LINE = re.compile(r"^made by (?P<code>roambus .+) on (?P<date>\d{4}-\d\d-\d\d) \d\d:\d\d UTC: (?P<machine>.+)$", re.M)
+_CPU = re.compile(r": complete in [\d.]+ s, ([\d.]+) s of CPU")
 _MARK = "note: "
 """Marks a remark in the log."""
 
@@ -67,6 +68,12 @@ def maker_of(trace: Path) -> Maker | None:
     log = trace.with_name(LOG_FILE)
     found = _LINE.search(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else None
     return Maker(found["code"], found["date"], found["machine"]) if found else None
+
+
+def cpu_seconds(log: Path) -> float:
+    """The CPU time in a complete run's log; 0 if absent."""
+    found = _CPU.search(log.read_text(encoding="utf-8", errors="replace"))
+    return float(found[1]) if found else 0.0
 
 
 @cache

@@ -1,12 +1,12 @@
 """Records which runs a page's numbers are of, and says which of them today's code would make differently.
 
-python -m docs.writers.keys record docs/guide/compare.md results/cost --then "roambus figures results/cost"
+python -m docs.writers.keys record docs/guide/compare.png results/cost --then "roambus figures results/cost"
 python -m docs.writers.keys check
 
-NAME.keys beside a page has the code and date of its runs, the command of each sweep, and for each agent the number of
-runs and a hash of the keys of its first seed. A key covers everything that can change a trace, and the other seeds
-differ in the seed alone. A check renders these runs and makes none. It fails if a page outside docs/results is stale;
-the site says of a page of results that it is.
+NAME.keys beside a page, or a picture of the guide, has the code and date of its runs, the command of each sweep, and
+for each agent the number of runs and a hash of the keys of its first seed. A key covers everything that can change a
+trace, and the other seeds differ in the seed alone. A check renders these runs and makes none. It fails if a picture of
+the guide is stale; the site says of a page of results that it is.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def record(page: Path, results: Iterable[Path], then: Sequence[str] = ()) -> Rec
     if not makers:
         raise UserError(f"{', '.join(map(str, folders))}: no run has a log that names its code")
     found = {
-        CODE: ", ".join(sorted({maker.code for maker in makers})),
+        CODE: " and ".join(sorted({maker.code for maker in makers})),
         DATE: " to ".join(sorted({min(one.date for one in makers), max(one.date for one in makers)})),
-        MACHINE: ", ".join(sorted({maker.machine for maker in makers})),
+        MACHINE: " and ".join(sorted({maker.machine for maker in makers})),
         SWEEPS: [_made(folder) for folder in folders],
         THEN: list(then),
     }
@@ -188,10 +188,11 @@ def stale_line(page: Path) -> str:
 
 
 def check(docs: Path) -> tuple[str, bool]:
-    """What there is to say of each page of results, and each other page with a record; whether one must be renewed."""
+    """What there is to say of each record of the guide and page of results; whether one of the guide is stale."""
     lines, is_bad = [], False
     results = docs / "results"
-    for page in sorted({*results.glob("*.md"), *(file.with_suffix(".md") for file in docs.rglob(f"*{SUFFIX}"))}):
+    others = (file for file in docs.rglob(f"*{SUFFIX}") if not file.is_relative_to(results))
+    for page in [*sorted(others), *sorted(results.glob("*.md"))]:
         known = read_record(page)
         stale = stale_runs(known) if known else {}
         if known is None:

@@ -39,6 +39,7 @@ import pandas as pd
 
 from docs.writers.explanations import check_suppositions
 from docs.writers.keys import record, rerun_command
+from docs.writers.tables import sent_table, table_of
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
 from roambus.experiments.claims import Claim, Part, check, format_p
@@ -49,8 +50,6 @@ from roambus.experiments.measurements import (
     format_mean,
     read_measurements,
     rows_at,
-    sent_table,
-    table_of,
 )
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.studies.thesis.claims import (

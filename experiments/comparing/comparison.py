@@ -124,13 +124,13 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     means = [mean for figure in found for series in figure.series for mean in series.mean]
     if measured.metric(metric).scale is Scale.LOGARITHMIC and not 0 < _DECADE * min(means) <= max(means):
         # Means that differ by less than a factor of ten are easier to read on a linear axis.
-        return [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
-    return found
+        found = [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
+    return [replace(figure, beside=tuple(series for one in found for series in one.series)) for figure in found]
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:
     title = measured.title(metric)
-    at = "".join(f", {axis} {value}" for axis, value in place.items())
+    at = "".join(f", {measured.at(axis, value)}" for axis, value in place.items())
     lines = [Line("", place)] if against == AGENT else agent_lines(measured, place)
     return Plan("", title + at, metric, against, lines)
 
@@ -141,5 +141,5 @@ def draw_picture(figures: Sequence[Figure], stem: Path, look: Look = USUAL) -> l
         return draw(replace(figures[0], name=stem.name), stem.parent, look)
     files = [stem.with_name(f"{stem.name}.{kind}") for kind in look.formats]
     for file in files:
-        draw_panels(figures, file, same_y=True, look=look)
+        draw_panels(figures, file, look)
     return [*files, write_caption(stem, figures)]

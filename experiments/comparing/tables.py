@@ -160,7 +160,7 @@ def text_of_comparison(measured: Measurements, metric: str, points: pd.DataFrame
 
 def _oracle(measured: Measurements) -> Iterator[str]:
     if measured.oracle_agents and len(measured.agents) > 1:
-        yield f"told the subscribers by the scenario: {', '.join(measured.oracle_agents)}"
+        yield f"publishers that have the list of subscribers from the scenario: {', '.join(measured.oracle_agents)}"
 
 
 def _differences(axes: list[str], tests: pd.DataFrame) -> Iterator[str]:

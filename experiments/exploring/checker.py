@@ -2,22 +2,6 @@
 
 Each state is expanded once. It is kept as bytes, with the numbers of its predecessor and of the step. The bytes are
 compared, not a hash: a collision would be a wrong verdict.
-
-The option `--reduce`: of orders of arrivals with one result only one is tried. Persistent sets (Godefroid, 1996): the
-arrivals at one node r are enough, if no event elsewhere can change which arrivals are possible at r. The proof:
-
-1. *Only arrivals.* No command is left but those `when quiet`, and time cannot pass (`messages fast`, or no timers). So
-   every step until quiet is an arrival, or a loss on a link that loses any number.
-2. *Independence.* Arrivals at different nodes commute: each changes its own node, takes the first message off its own
-   link, and appends to its node's links. Histories are kept by node; counts are sums.
-3. *Persistence.* B: the nodes that an arrival can reach without r, which are the receivers of other busy links, and all
-   to whom links carry from B. Only B sends before r acts. If each link from B to r is busy, new messages queue behind
-   the first. (With `order any`: no link from B to r.) `carries` is directed.
-4. *Cycle proviso.* If a step leads to an expanded state, all steps are tried, so every cycle has a fully expanded
-   state.
-
-So each full run has a reduced one that differs by independent swaps, with the same fairness. Quiet states, lasting
-errors of histories and fair endless runs are preserved. Properties of all states are not, and are refused.
 """
 
 from __future__ import annotations
@@ -26,16 +10,13 @@ import resource
 import sys
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from struct import Struct
 
-from roambus.bridge.errors import UserError
-from roambus.experiments.exploring.model import WORLD, Model, State, Step, Successor
+from roambus.experiments.exploring.model import Model, State, Step
 from roambus.experiments.exploring.nodes import Raised
 from roambus.experiments.exploring.property_checker import PropertyChecker
-from roambus.python_protocol.vocabulary import NodeId
 
 INTERRUPTED = "Ctrl-C"
 RAISES = "agents raise no errors"
@@ -95,12 +76,10 @@ def peak_mib() -> int:
 class Checker:
     """A breadth-first search that can stop after any state and resume."""
 
-    def __init__(
-        self, model: Model, initial: State, properties: PropertyChecker, *, reduce: bool = False, keep_on: bool = False
-    ) -> None:
+    def __init__(self, model: Model, initial: State, properties: PropertyChecker, *, keep_on: bool = False) -> None:
         """With `keep_on` it continues after a violation, for other properties."""
         self.model, self.initial, self.properties = model, initial, properties
-        self.reduce, self.keep_on = reduce, keep_on
+        self.keep_on = keep_on
         self.figures = Figures()
         self.violations: list[Violation] = []
         self.next = 0
@@ -112,7 +91,6 @@ class Checker:
         self._numbers: dict[bytes, int] = {}
         self._packed: list[bytes] = []
         self._before, self._steps, self._depths = array("I"), array("I"), array("I")
-        self._chosen = cache(self._persistent)
         self._find(initial, 0, 0, 0)
 
     def __len__(self) -> int:
@@ -196,7 +174,7 @@ class Checker:
     def _expand(self, number: int) -> None:
         """Find the successors of that state."""
         pack, numbers, depth = self._pack, self._numbers, self._depths[number] + 1
-        for step, after in self._successors(self.state(number)):
+        for step, after in self.model.successors(self.state(number)):
             self.figures.transitions += 1
             if isinstance(after, Raised):
                 self.report(Violation(RAISES, after.text, (*self.path(number), self.model.steps[step])))
@@ -219,45 +197,3 @@ class Checker:
         """Record a violation unless the property has one: the first is a shortest."""
         if all(one.name != violation.name for one in self.violations):
             self.violations.append(violation)
-
-    # The reduction
-
-    def _successors(self, state: State) -> Iterable[Successor]:
-        """Return the steps to try from a state."""
-        model, fast = self.model, self.model.rules.question.fast_messages
-        if self.reduce and model.nodes.is_timed and not fast:
-            raise UserError("--reduce needs the line 'messages fast' for agents that set timers or read the clock")
-        if not self.reduce or model.is_idle(state) or self._may_be_told(state):
-            return model.successors(state)
-        to: dict[NodeId, list[int]] = {}
-        for place, (_, receiver) in enumerate(model.links, model.size):
-            if state[place]:
-                to.setdefault(receiver, []).append(place)
-        chosen = self._chosen(model.neighbours(state[WORLD]), tuple((one, tuple(its)) for one, its in to.items()))
-        steps = [step for place in chosen for step in model.arrivals_at(state, place)]
-        if any(not isinstance(after, Raised) and self._was_expanded(after) for _, after in steps):
-            return model.successors(state)
-        return steps
-
-    def _may_be_told(self, state: State) -> bool:
-        """Whether anything but arrivals can happen before quiet."""
-        left = self.model.world(state).left
-        return any(times for times, may in zip(left, self.model.rules.may, strict=True) if not may.when_quiet)
-
-    def _was_expanded(self, state: State) -> bool:
-        number = self.number(state)
-        return number is not None and number <= self.next
-
-    def _persistent(
-        self, carries: tuple[tuple[NodeId, ...], ...], to: tuple[tuple[NodeId, tuple[int, ...]], ...]
-    ) -> tuple[int, ...]:
-        """Return the places of the links whose arrivals are to be tried: of a node with few of them."""
-        for node, places in sorted(to, key=lambda one: len(one[1])):
-            busy = {self.model.links[place - self.model.size][0] for place in places}
-            active = [one for one, _ in to if one != node]
-            for one in active:
-                active += (other for other in carries[one] if other not in (node, *active))
-            senders = {one for one in active if node in carries[one]}
-            if not senders if self.model.rules.question.any_order else senders <= busy:
-                return places
-        return tuple(place for _, places in to for place in places)

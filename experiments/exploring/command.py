@@ -86,7 +86,6 @@ Example: roambus explore scenario.txt --seconds 60
     help="The most memory; a hunt has 500.",
 )
 @click.option("--keep-on", is_flag=True, help="Goes on after a violation.")
-@click.option("--reduce", is_flag=True, help="Tries one of the orders of arrivals that have the same result.")
 @click.option(
     "--hunt", "hunted", type=Seconds(0, min_open=True), help="Hunts in random histories for this number of seconds."
 )
@@ -103,15 +102,14 @@ def explore(
     seconds: float | None,
     memory: int | None,
     keep_on: bool,
-    reduce: bool,
     hunted: float | None,
     seed: int,
     out: Path | None,
 ) -> None:
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
     if hunted is not None:
-        if depth or states or seconds or reduce:
-            raise click.UsageError("a hunt has no --depth, --states, --seconds and --reduce")
+        if depth or states or seconds:
+            raise click.UsageError("a hunt has no --depth, --states and --seconds")
         _hunt((scenario, agent, pairs("--param", parameters)), (hunted, seed, keep_on, memory or 500), out)
         return
     from roambus.bridge.agents import announce_code
@@ -133,7 +131,7 @@ def explore(
             def visit(figures: Figures) -> None:
                 status.update(f"exploring {scenario}: {figures}")
 
-            return search(question, overrides, bounds, visit, reduce=reduce, keep_on=keep_on)
+            return search(question, overrides, bounds, visit, keep_on)
 
     for one in explore_all(networks, explore_one):
         reports.append(one)

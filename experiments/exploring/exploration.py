@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.process import run_in_child
 from roambus.bridge.transcript.transcript import Overrides
@@ -34,19 +33,17 @@ _LONGEST_SHOWN = 30
 class Exploration:
     """The search about one question, and its counterexamples."""
 
-    def __init__(self, question: Question, overrides: Overrides, reduce: bool = False, keep_on: bool = False) -> None:
+    def __init__(self, question: Question, overrides: Overrides, keep_on: bool = False) -> None:
         """Carry out the setup; raises UserError, AgentError."""
-        self.question, self.overrides, self._options = question, overrides, {"reduce": reduce, "keep_on": keep_on}
+        self.question, self.overrides, self._keep_on = question, overrides, keep_on
         self.counterexamples: list[Counterexample] = []
-        if reduce and (unfit := next((one.name for one in question.must if one.at_any_time), None)):
-            raise UserError(f"{question.path}: --reduce leaves out states in which {unfit!r} is asked")
         self._prepare(is_timed=False)
 
     def _prepare(self, *, is_timed: bool) -> None:
         self.initial = begin(self.question, self.overrides, is_timed=is_timed)
         model, state = self.initial.model, self.initial.state
         properties = PropertyChecker(model, self.question.must, self.initial.names, self.question.calm)
-        self.checker = Checker(model, state, properties, **self._options)
+        self.checker = Checker(model, state, properties, keep_on=self._keep_on)
 
     def run(self, bounds: Bounds = _NO_BOUNDS, visitor: Visitor = lambda _: None) -> None:
         """Search and write the counterexamples; raises UserError for an unsuitable agent."""
@@ -107,10 +104,10 @@ def search(
     overrides: Overrides,
     bounds: Bounds = _NO_BOUNDS,
     visitor: Visitor = lambda _: None,
-    **options: bool,
+    keep_on: bool = False,
 ) -> Exploration:
     """Return an exploration after its search; raises UserError, AgentError."""
-    exploration = Exploration(question, overrides, **options)
+    exploration = Exploration(question, overrides, keep_on)
     exploration.run(bounds, visitor)
     return exploration
 

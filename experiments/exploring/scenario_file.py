@@ -43,6 +43,7 @@ from roambus.experiments.exploring.networks import Family, connected_graphs, roo
 from roambus.experiments.exploring.properties import Property, find_property
 from roambus.experiments.exploring.world import World
 from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
 
 MOST_HUNTED = 60
@@ -267,6 +268,8 @@ class MayReader:
         commands = self._commands.read(single)
         if len(commands) != 1 or commands[0].after is not None or not isinstance(commands[0].command, _POSSIBLE):
             raise ValueError(f"{single!r} cannot be one of the things that may happen")
+        if isinstance(commands[0].command, Apply):
+            _check_rests(commands[0].command.command.filter)
         return 1 if number is None else number, lambda _: (commands[0].command,)
 
     def _is_possible(self, command: Command, world: World) -> bool:
@@ -288,6 +291,7 @@ class MayReader:
             event = self._vocabulary.events.read(what)
             return lambda _: (PublishEvent(node, what, event) for node in nodes)
         wish = (Subscribe if kind == "subscription" else Unsubscribe)(self._vocabulary.filters.read(what))
+        _check_rests(wish.filter)
         return lambda _: (Apply(node, wish) for node in nodes)
 
     def _moves(self, nodes: Iterable[NodeId], world: World) -> Iterator[Command]:
@@ -295,6 +299,11 @@ class MayReader:
         for node in nodes:
             yield Move(node, None)
             yield from (Move(node, broker, world.parents[node] is None) for broker in brokers)
+
+
+def _check_rests(wanted: Filter) -> None:
+    if wanted.is_moving:
+        raise ValueError(f"{wanted}: nobody moves in an exploration: write within 30 of (40, 20)")
 
 
 def _is_link(a: NodeId, b: NodeId, world: World) -> bool:

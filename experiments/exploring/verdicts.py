@@ -83,7 +83,6 @@ def bounds_of(checker: Checker) -> Iterator[str]:
     nodes, question = checker.model.nodes, checker.model.rules.question
     possible = {
         f"{checker.depth_bound} steps": checker.depth_bound is not None,
-        "one of the orders with the same result (--reduce)": checker.reduce,
         "relative time": nodes.relative,
         "nodes alike": question.alike,
         _MOMENTS: nodes.is_timed,

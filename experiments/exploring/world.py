@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.backends.ideal.graph import Graph, GraphChange, Link
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_queue import EVENT_OF_FAULT, published_by
 from roambus.bridge.scenario.definition import Command as PlannedCommand
@@ -137,8 +136,6 @@ class World:
             published = (*self.published, Published(event.notification, name, wanting, wanting))
             return replace(self, numbers=_with(self.numbers, node, self.numbers[node] + 1), published=published)
         if isinstance(event, Subscribe | Unsubscribe):
-            if event.filter.is_moving:
-                raise UserError(f"{event.filter}: an exploration moves no areas: write within 30 of (40, 20)")
             others = self.wanted[node] - {event.filter}
             filters = others | {event.filter} if isinstance(event, Subscribe) else others
             return replace(self, wanted=_with(self.wanted, node, filters))

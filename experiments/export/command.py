@@ -11,7 +11,7 @@ from roambus.bridge.errors import UserError
 from roambus.experiments.console.options import AGENT_NAME, FOLDER, MEASURE
 from roambus.experiments.console.output import answer, remark, report_problems
 
-FORMATS = ("sca", "vec", "pcapng", "dissector")
+FORMATS = ("sca", "vec", "pcapng", "dissector", "latex")
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str) -> list[str]:
@@ -59,6 +59,9 @@ def export(
     was made with --record. The format dissector is roambus.lua, with which Wireshark and tshark read the messages
     in captures. It is generated from the messages of the results' agents, or of those that --agents names, whose code
     is loaded; with --agents it needs no results, and is written to the working folder.
+
+    The format latex has, for each figure of roambus figures, a figure of pgfplots and a table of booktabs, with
+    captions, to be read by \\input; compute the metrics first with roambus aggregate.
 
     The command names runs with a damaged trace and leaves them out; then the exit code is 1.
 

@@ -20,6 +20,7 @@ from roambus.bridge.runs.layout import AGENTS, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
 from roambus.experiments.export.capture import capture_of
 from roambus.experiments.export.dissector import dissector
+from roambus.experiments.export.latex import latex_files
 from roambus.experiments.export.result_files import run_label, scalar_file, vector_file
 from roambus.experiments.export.runs import Export, find_runs
 from roambus.experiments.studies.study import find_extra, sweep_folders
@@ -28,6 +29,7 @@ from roambus.spark.aggregation.traces import Trace
 
 SCALARS, VECTORS, CAPTURE = "sca", "vec", "pcapng"
 DISSECTOR, DISSECTOR_FILE = "dissector", "roambus.lua"
+LATEX = "latex"
 EXPORT_FOLDER = "export"
 """The default folder, below the results."""
 
@@ -70,6 +72,8 @@ def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path |
     for kind in asked.formats:
         if kind == DISSECTOR:
             yield write_dissector(export.results, asked.agents, folder)
+        elif kind == LATEX:
+            yield from (_write(folder / name, lines) for name, lines in latex_files(export.results))
         else:
             yield from (_scalars(export, folder, asked) if kind == SCALARS else _streamed(export.traces, folder, kind))
 

@@ -1,7 +1,7 @@
 """Draws figures: one style for all, and the same bytes for the same figure.
 
 Lines have a colour, a marker and a dash, so no reader depends on colours, and stand apart so that intervals stay
-visible. An agent has one colour in a folder. Line parts have SVG ids, by which the report hides them.
+visible; an agent has the same three in a folder.
 
 Axes hold all intervals and begin at 0 where lengths are compared; panels share a scale. Rates near 0 or 1 get a folded
 scale (logit with offset); a non-linear axis says so.
@@ -10,9 +10,11 @@ scale (logit with offset); a non-linear axis says so.
 # ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -28,6 +30,7 @@ from roambus.experiments.figures.figure import (
     Figure,
     OwnFigure,
     Series,
+    capital,
 )
 from roambus.experiments.figures.style import USUAL, Look
 from roambus.spark.aggregation.aggregate import replace_file
@@ -36,12 +39,12 @@ from roambus.spark.metrics.catalogue import Scale
 mpl: Any = import_elsewhere("matplotlib")
 """Imported from another folder: Matplotlib reads settings from the working folder, perhaps a stranger's."""
 
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
-from matplotlib.offsetbox import DrawingArea
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+
+from roambus.experiments.figures.line_names import Panel, make_room, name_lines
 
 _MARGIN = 0.05
 """The free share of the height above the highest and below the lowest mark."""
@@ -52,6 +55,8 @@ _CROWDED, _CROWD = 0.1, 0.5
 # The same distances from 0 and from 1, because the scale is the same at both ends.
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1)
 _DECADE = 10
+# In full: an offset or a power at the end of the axis is easily overlooked.
+_NUMBERS = FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "\N{MINUS SIGN}"))
 
 
 def crowds(rates: Sequence[float]) -> bool:
@@ -77,7 +82,7 @@ def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence
     low, high = min(values), max(values)
     if scale is Scale.LOGARITHMIC and low > 0:
         return _logarithmic(axes, low, high)
-    axes.ticklabel_format(axis="y", useOffset=False)  # an offset at the end of the axis is easily overlooked
+    axes.yaxis.set_major_formatter(_NUMBERS)
     if scale is Scale.SHARE and crowds(rates):
         return _folded(axes, low, high)
     if scale is Scale.SHARE:
@@ -96,7 +101,6 @@ def _folded(axes: Axes, low: float, high: float) -> str:
         bottom, top = max(0.0, bottom - 0.05), min(1.0, top + 0.05)
     axes.set_ylim(bottom, top)
     axes.yaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if bottom <= tick <= top]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     return ", logit scale"
 
@@ -108,21 +112,21 @@ def _logarithmic(axes: Axes, low: float, high: float) -> str:
     axes.set_ylim(low / max(reach, 1.05), high * max(reach, 1.05))
     subs = (1, 2, 5) if high / low > 2 * _DECADE else (1, 1.5, 2, 3, 5, 7)
     axes.yaxis.set_major_locator(LogLocator(subs=subs))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.yaxis.set_major_formatter(_NUMBERS)
     axes.yaxis.set_minor_locator(NullLocator())
     return ", logarithmic"
 
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette, distinct with every kind of colour vision."""
+_COLOURS = ("#12358A", "#DE7A00", "#B03A7A", "#000000", "#6DB1E8", "#1F9E77", "#8A8A8A")
+"""Distinct with every kind of colour vision; the first four differ in lightness, for greyscale prints."""
 _GREYS = ("#000000", "#666666", "#999999")
-_SHADE, _LIGHTEST = 0.75, 0.3
+_SHADE, _LIGHTEST = 0.8, 0.4
 """The colour that each further line of an agent keeps, and the least."""
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
-"""For print; screen pictures of panels have fewer."""
-_PANEL_COLUMNS, _PANEL_DPI = 2, 110
+_PANEL_COLUMNS, _PANEL_RATIO, _TITLE_CHARACTERS = 2, 0.75, 15
+"""Panels in a row, their height in widths at most, and the characters of a title that an inch holds."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -132,31 +136,17 @@ _METADATA: dict[str, dict[str, None]] = {
 _DODGE, _SPREAD = 0.07, 0.5
 """The offset of neighbouring lines, and of all together, in distances of neighbouring x values."""
 _SIDE = 0.5
-"""How far the axis reaches on both sides of a single x value."""
+"""How far the axis reaches on both sides of a single x value, or of agents side by side."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 """An x label's largest width, and the gap between two, in widths of the axis."""
-_BELOW: Mapping[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "borderaxespad": 0, "ncols": 2}
-_BESIDE: Mapping[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0}
-"""Where the names of the lines stand."""
-_LONGEST_LABEL = 24
-"""In characters; longer names wrap, because they take their room from the axes."""
-_ABOVE_NAMES, _LEAST_AXES = 0.3, 0.6
-"""Free inches above and below names beside the axes; the height's share that names below leave to axes."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
-LINE_ID = r"line-(\d+)-\d+"
-"""The SVG id of a line's part, legend included: the line's number, then the part's."""
 
 
 def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
     """Write FOLDER/name in the look's formats, and the caption as FOLDER/name.txt; raises OSError."""
     with _styled(look.settings):
-        if isinstance(figure, OwnFigure):
-            picture = figure.picture(look)
-        else:
-            picture = Picture(figsize=look.size, layout="constrained")
-            _name_parts(_plot(figure, picture.add_subplot(), look))
-            picture.set_figheight(_height(picture, look))
+        picture = figure.picture(look) if isinstance(figure, OwnFigure) else _picture([figure], look)
         drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
     return [*drawn, write_caption(folder / figure.name, [figure])]
 
@@ -164,26 +154,33 @@ def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
 def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
     """Write figures' captions as STEM.txt, a line each; raises OSError."""
     caption = stem.with_name(f"{stem.name}.txt")
-    text = "".join(f"{figure.caption}\n" for figure in figures)
+    text = "".join(f"{figure.own_caption}\n" for figure in figures)
     replace_file(caption, partial(Path.write_text, data=text, encoding="utf-8"))
     return caption
 
 
-def draw_panels(figures: Sequence[Figure], file: Path, *, same_y: bool = False, look: Look = USUAL) -> None:
-    """Write one picture, two figures a row; `same_y` shares the scale. Raises OSError."""
-    columns = min(_PANEL_COLUMNS, len(figures))
-    rows = math.ceil(len(figures) / columns)
-    width, height = look.size
-    with _styled(look.settings):
-        picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
-        for position, figure in enumerate(figures, start=1):
-            axes = picture.add_subplot(rows, columns, position)
-            _plot(figure, axes, look)
-            axes.set_title(figure.title, loc="left")
-        picture.set_figheight(rows * _height(picture, look))
-        if same_y:
-            _align(picture.axes)
-        _save(picture, file, _PANEL_DPI if look == USUAL else _PNG_DPI)
+def draw_panels(figures: Sequence[Figure], file: Path, look: Look = USUAL) -> None:
+    """Write one picture of the look's width, two figures a row if it is wide; raises OSError."""
+    columns = 1 if look.is_narrow else min(_PANEL_COLUMNS, len(figures))
+    width = look.size[0] / columns
+    panel = replace(look, size=(width, min(look.size[1], _PANEL_RATIO * width)))
+    with _styled(panel.settings):
+        _save(_picture(figures, panel, columns), file)
+
+
+def _picture(figures: Sequence[Figure], look: Look, columns: int = 1) -> Picture:
+    """The figures in rows of panels of the look's size."""
+    rows, (width, height) = math.ceil(len(figures) / columns), look.size
+    picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
+    panels = []
+    for position, figure in enumerate(figures, start=1):
+        axes = picture.add_subplot(rows, columns, position)
+        panels.append(_plot(figure, axes, look))
+        if len(figures) > 1:
+            axes.set_title(fill(capital(figure.title), round(width * _TITLE_CHARACTERS)), loc="left")
+    name_lines(picture, panels, look.is_narrow)
+    make_room(picture, rows)
+    return picture
 
 
 def _styled(style: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -193,83 +190,62 @@ def _styled(style: Mapping[str, Any]) -> AbstractContextManager[None]:
     return context
 
 
-def _height(picture: Picture, look: Look) -> float:
-    """A panel row's height (inches), which grows with many line names."""
-    legends = [one for axes in picture.axes if (one := axes.get_legend())]
-    names = max((one.get_window_extent().height / picture.dpi for one in legends), default=0.0)
-    return max(look.size[1], names + (_LEAST_AXES * look.size[1] if look.is_narrow else _ABOVE_NAMES))
-
-
-def _align(panels: Sequence[Axes]) -> None:
-    lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
-    for axes in panels:
-        axes.set_ylim(min(lows), max(highs))
-
-
-def _save(picture: Picture, path: Path, dpi: int = _PNG_DPI) -> Path:
+def _save(picture: Picture, path: Path) -> Path:
     kind = path.suffix.removeprefix(".")
-    replace_file(path, partial(picture.savefig, format=kind, dpi=dpi, metadata=_METADATA[kind]))
+    replace_file(path, partial(picture.savefig, format=kind, dpi=_PNG_DPI, metadata=_METADATA[kind]))
     return path
 
 
-def _plot(figure: Figure, axes: Axes, look: Look) -> list[list[Artist]]:
+def _plot(figure: Figure, axes: Axes, look: Look) -> Panel:
     lines, scale = _plot_lines(figure, axes, look)
     axes.set_xlabel(figure.x_title)
     axes.set_ylabel(figure.y_title + scale)
-    parts = [list(line.get_children()) for line in lines]
-    labels = [fill(series.label, _LONGEST_LABEL) for series in figure.series]
-    if not any(labels):
-        return parts
-    place = _BELOW if look.is_narrow else _BESIDE
-    legend = axes.legend(lines, labels, **place)
-    samples = [sample.get_children() for sample in legend.findobj(DrawingArea)]
-    return [[*own, *sample, text] for own, sample, text in zip(parts, samples, legend.get_texts(), strict=True)]
-
-
-def _name_parts(lines: Sequence[Sequence[Artist]]) -> None:
-    for number, parts in enumerate(lines):
-        for place, part in enumerate(parts):
-            part.set_gid(f"line-{number}-{place}")
+    return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, look))
 
 
 def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
-    places = _places(figure.x_values)
+    at = places(figure.x_values)
     gaps = len(figure.series) - 1
-    spacing = min(np.diff(sorted(places.values())), default=1.0)
+    spacing = min(np.diff(sorted(at.values())), default=1.0)
     dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * float(spacing)
     lines = []
-    for index, (series, paint) in enumerate(zip(figure.series, _paints(figure.series, look), strict=True)):
+    for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge
-        lines.append(_plot_series(series, [places[x] + shift for x in series.x], axes, paint))
-    axes.set_xticks(list(places.values()), _labels(places))
-    if len(places) == 1:
-        (only,) = places.values()
-        axes.set_xlim(only - _SIDE, only + _SIDE)
-    ends = [end for series in figure.series for end in (*series.low, *series.high) if not math.isnan(end)]
-    means = [mean for series in figure.series for mean in series.mean]
+        lines.append(_plot_series(series, [at[x] + shift for x in series.x], axes, paint))
+    axes.set_xticks(list(at.values()), _labels(at, figure.labels))
+    if len(at) == 1 or not all(series.label for series in figure.series):
+        axes.set_xlim(min(at.values()) - _SIDE, max(at.values()) + _SIDE)
+    shown = figure.beside or figure.series
+    ends = [end for series in shown for end in (*series.low, *series.high) if not math.isnan(end)]
+    means = [mean for series in shown for mean in series.mean]
     return lines, set_scale(axes, figure.scale, [*ends, *means], means)
 
 
 def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
     reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
     yerr = reach if np.any(reach) else None
-    line = axes.errorbar(places, series.mean, yerr=yerr, capsize=3, **paint)
+    line = axes.errorbar(places, series.mean, yerr=yerr, **paint)
     for part in line.get_children():
         part.set_clip_on(False)
     return line
 
 
-def _paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
+def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
+    """Each line's colour, marker and dash."""
     agents = [one.place.get(AGENT, "") for one in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
     ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
+    before = [ranks[:index].count(rank) for index, rank in enumerate(ranks)]
+    # An agent's further lines have markers and dashes that no agent has.
+    further = itertools.count(max([len(look.agents) - 1, *ranks]) + 1)
+    forms = [next(further) if earlier else rank for rank, earlier in zip(ranks, before, strict=True)]
     return [
         {
-            "color": colour_of(rank, 0 if look.is_grey else ranks[:index].count(rank), look),
-            "marker": _MARKERS[index % len(_MARKERS)],
-            "linestyle": _LINES[index % len(_LINES)],
+            "color": colour_of(rank, 0 if look.is_grey else earlier, look),
+            "marker": _MARKERS[form % len(_MARKERS)],
+            "linestyle": _LINES[form % len(_LINES)] if one.label else "",
         }
-        for index, rank in enumerate(ranks)
+        for one, rank, earlier, form in zip(series, ranks, before, forms, strict=True)
     ]
 
 
@@ -285,18 +261,22 @@ def tinted(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
-def _places(values: Sequence[str]) -> dict[str, float]:
+def places(values: Sequence[str]) -> dict[str, float]:
+    """The values' places on the axis: their numbers, or else their order."""
     try:
         return {value: float(value) for value in values}
     except ValueError:
         return {value: float(position) for position, value in enumerate(values)}
 
 
-def _labels(places: Mapping[str, float]) -> list[str]:
+def _labels(places: Mapping[str, float], texts: Mapping[str, str]) -> list[str]:
+    """The values' texts, wrapped; empty where there is no room."""
     width = (max(places.values()) - min(places.values())) or 1.0
+    room = int(1 / len(places) / _ROOM_A_CHARACTER)
     end, labels = -math.inf, {}
     for value, place in sorted(places.items(), key=lambda item: item[1]):
-        middle, half = place / width, len(value) * _ROOM_A_CHARACTER / 2
-        labels[value] = value if middle - half >= end else ""
-        end = middle + half + _ROOM_BETWEEN if labels[value] else end
+        text = fill(texts.get(value, value), max(1, room), break_long_words=False)
+        middle, half = place / width, max(map(len, text.split("\n"))) * _ROOM_A_CHARACTER / 2
+        labels[value] = text if middle - half >= end else ""
+        end = middle + half + _ROOM_BETWEEN if text == labels[value] else end
     return [labels[value] for value in places]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, LACKING
-from roambus.experiments.measurements import Measurements, axis_title, format_mean, markdown_table
+from roambus.experiments.measurements import Measurements, format_mean, markdown_table
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
 from roambus.spark.metrics.catalogue import Scale, Support
 
@@ -67,8 +67,8 @@ def slug(text: str) -> str:
 
 NAMES = {
     Support.ANY: "t-intervals",
-    Support.POSITIVE: "t-intervals on the logarithmic scale",
-    Support.SHARE: "t-intervals on the logit scale",
+    Support.POSITIVE: "t-intervals (computed on the logarithmic scale)",
+    Support.SHARE: "t-intervals (computed on the logit scale)",
 }
 """The captions' words for the intervals of a metric."""
 
@@ -86,6 +86,11 @@ class Series:
     place: Mapping[str, str] = field(default_factory=dict)
 
 
+def capital(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
 @dataclass(frozen=True, slots=True)
 class Shown(ABC):
     """The parts of every picture."""
@@ -94,6 +99,8 @@ class Shown(ABC):
     title: str
     x_title: str
     y_title: str
+    remark: str = field(default="", kw_only=True)
+    """The caption's last sentence."""
 
     @property
     @abstractmethod
@@ -103,7 +110,12 @@ class Shown(ABC):
     @property
     def caption(self) -> str:
         """The caption."""
-        return f"{self.title}; {self.intervals}."
+        return f"{capital(self.title)}; {self.intervals}. {self.remark}".rstrip()
+
+    @property
+    def own_caption(self) -> str:
+        """The caption for a paper, whose figures have other numbers."""
+        return capital(re.sub(r"^Figure [\w.]+: ", "", self.caption))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,10 @@ class Figure(Shown):
     series: tuple[Series, ...]
     scale: Scale = Scale.FROM_ZERO
     within: Support = Support.ANY
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """The x values' texts, if others than they are."""
+    beside: tuple[Series, ...] = ()
+    """The lines of the figures whose vertical range it shares."""
 
     @property
     def logarithmic(self) -> bool:
@@ -121,19 +137,13 @@ class Figure(Shown):
         return self.scale is Scale.LOGARITHMIC
 
     @property
-    def caption(self) -> str:
-        """The caption, with the kind of the intervals if any."""
-        has_intervals = any(n > 1 for series in self.series for n in series.seeds)
-        return f"{self.title}; {self.intervals}{f' ({NAMES[self.within]})' if has_intervals else ''}."
-
-    @property
     def intervals(self) -> str:
-        """The number of seeds; a single one has no intervals."""
+        """The number of seeds and the kind of the intervals; a single seed has none."""
         counts = sorted({n for series in self.series for n in series.seeds})
         if counts == [1]:
             return "1 seed, so without intervals"
         seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        return f"means of {seeds} seeds with 95 % intervals"
+        return f"means of {seeds} seeds with 95 % {NAMES[self.within]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +171,29 @@ def look_up(measured: Measurements, plan: Plan) -> Figure:
     return Figure(
         name=plan.name,
         title=plan.title,
-        x_title=plan.x_title or axis_title(plan.x),
+        x_title=plan.x_title or measured.axis_title(plan.x),
         y_title=plan.y_title or measured.title(plan.metric),
         x_values=places,
         series=tuple(line for line in series if line.x),
         scale=plan.scale or measured.metric(plan.metric).scale,
         within=measured.metric(plan.metric).support,
+        labels={value: measured.label(plan.x, value) for value in places},
+        remark=oracle_remark(measured, [line.place.get(AGENT, "") for line in plan.lines]),
     )
+
+
+def oracle_remark(measured: Measurements, agents: Sequence[str]) -> str:
+    """The sentence on agents whose publishers need not find the subscribers; empty without one."""
+    names = [measured.agent_name(agent) for agent in measured.oracle_agents if agent in agents]
+    return f"The scenario gives the publishers of {' and '.join(names)} the list of subscribers." if names else ""
+
+
+def beside(figures: Sequence[Figure]) -> list[Figure]:
+    """The figures; those with the same lines of one metric, such as one of each agent, get one vertical range."""
+    kinds = [(one.x_title, one.y_title, one.scale, *(line.label for line in one.series)) for one in figures]
+    groups = {kind: [one for own, one in zip(kinds, figures, strict=True) if own == kind] for kind in kinds}
+    lines = {kind: tuple(series for one in group for series in one.series) for kind, group in groups.items()}
+    return [replace(figure, beside=lines[kind]) for kind, figure in zip(kinds, figures, strict=True)]
 
 
 def _series(measured: Measurements, line: Line, metric: str, x: str, places: Sequence[str]) -> Series:
@@ -195,14 +221,14 @@ def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:
     lines = _lines(measured, others[0], place) if others else agent_lines(measured, {})
     if not measured.axes:
         lines = [Line("", {})]
-    at = "".join(f", {axis} {value}" for axis, value in place.items())
+    at = "".join(f", {measured.at(axis, value)}" for axis, value in place.items())
     for metric in measured.metrics:
         yield Plan(slug(metric.column), metric.axis_title + at, metric.column, x, lines)
 
 
 def _lines(measured: Measurements, axis: str, place: dict[str, str]) -> list[Line]:
     return [
-        Line(f"{measured.agent_name(agent)}, {axis} {value}", {**place, AGENT: agent, axis: value})
+        Line(f"{measured.agent_name(agent)}, {measured.at(axis, value)}", {**place, AGENT: agent, axis: value})
         for agent in measured.agents
         for value in measured.values(axis)
     ]

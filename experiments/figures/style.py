@@ -16,8 +16,11 @@ from roambus.bridge.errors import UserError
 from roambus.python_protocol.settings import unknown
 
 FORMATS = ("png", "svg", "pdf")
-SIZES = MappingProxyType({"screen": (6.4, 4.0), "column": (3.5, 2.8), "page": (7.2, 4.2), "slide": (10.0, 5.6)})
-"""Width and height in inches: roambus' own, a journal's column and page width, a slide."""
+SIZES = MappingProxyType({"screen": (6.4, 4.0), "column": (3.3, 2.5), "page": (7.2, 4.2), "slide": (10.0, 5.6)})
+"""Width and height in inches: roambus' own, a journal's column and page width, a slide.
+
+Panels share the width, each in this ratio of width to height; in a narrow figure they stand one below another.
+"""
 STYLES = ("colour", "grey", "slide")
 
 _UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
@@ -39,9 +42,18 @@ _BASE: Mapping[str, Any] = {
     "legend.frameon": False,
     "text.parse_math": False,
 }
-_SMALL = {"font.size": 8, "axes.titlesize": 8, "lines.linewidth": 1.1, "lines.markersize": 4}
-_LARGE = {"font.size": 17, "axes.titlesize": 17, "lines.linewidth": 2.5, "lines.markersize": 9}
-_USUAL = {"lines.linewidth": 1.5, "lines.markersize": 6}
+# A journal's least type size is mostly 7 points.
+_SMALL = {
+    "font.size": 8,
+    **dict.fromkeys(("axes.titlesize", "axes.labelsize"), 8),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 7),
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4,
+    "errorbar.capsize": 2,
+    "axes.linewidth": 0.6,
+}
+_LARGE = {"font.size": 17, "axes.titlesize": 17, "lines.linewidth": 2.5, "lines.markersize": 9, "errorbar.capsize": 5}
+_USUAL = {"lines.linewidth": 1.5, "lines.markersize": 6, "errorbar.capsize": 3}
 _NARROW = 5.0
 """In inches: a narrower figure has no room for line names beside its axes."""
 
@@ -89,7 +101,7 @@ def read_look(formats: str, size: str, style: str) -> Look:
 def _inches(text: str) -> tuple[float, float]:
     found = _SIZE.fullmatch(text)
     if found is None:
-        raise UserError(f"--size: {text!r}: write WIDTHxHEIGHT, such as 3.5x2.5, 88x60mm, or one of {', '.join(SIZES)}")
+        raise UserError(f"--size: {text!r}: write WIDTHxHEIGHT, such as 3.3x2.5, 88x60mm, or one of {', '.join(SIZES)}")
     width, height = (float(number) * _UNITS[found[3] or "in"] for number in found.group(1, 2))
     if not all(_LEAST <= one <= _MOST for one in (width, height)):
         raise UserError(f"--size: {text}: a figure is {_LEAST:g} to {_MOST:g} inches wide and high")

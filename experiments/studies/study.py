@@ -19,7 +19,7 @@ from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_a
 from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements
-from roambus.experiments.shipped import no_such
+from roambus.experiments.shipped import SWEEP_SUFFIX, no_such
 from roambus.experiments.sweeps.request import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -88,6 +88,10 @@ def load_study(reference: str) -> Study:
     if reference.endswith(".py"):
         return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
     point = named(STUDIES).get(reference)
+    if reference.endswith(SWEEP_SUFFIX):
+        out = f"results/{Path(reference).stem}"
+        again = f"roambus sweep {reference}, roambus aggregate {out}, and roambus replay {out} for its report"
+        raise UserError(f"{reference} is a sweep and no study: {again}")
     if point is None:
         raise no_such("study", reference)
     return _study_of(import_installed(f"study {reference!r}", point.module), reference, point.attr or "STUDY")

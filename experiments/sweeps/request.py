@@ -22,6 +22,7 @@ from roambus.bridge.files import UnfinishedFile, remove_unfinished, user_cache
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
+    AXIS_TITLES,
     MEASURE,
     MORE_SEEDS,
     ORACLE,
@@ -43,10 +44,11 @@ from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.attempts import locked
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.python_protocol.settings import plain
+from roambus.experiments.templates.render import template_variables
+from roambus.python_protocol.settings import Setting, parameter_settings, plain
 
 _NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
-_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES}
+_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES}
 
 
 def describe(sweep: Sweep) -> dict[str, Any]:
@@ -65,7 +67,20 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
         **({ORACLE: oracle} if (oracle := _oracle(sweep)) else {}),
         **({TITLES: titles} if (titles := {one.label: one.title for one in sweep.agents if one.title}) else {}),
+        **({AXIS_TITLES: axes} if (axes := dict(_axis_titles(sweep))) else {}),
     }
+
+
+def _axis_titles(sweep: Sweep) -> Iterator[tuple[str, str]]:
+    """Each axis' own title, or its name and the unit of its numbers."""
+    variables: Mapping[str, Setting | None] = template_variables(sweep.template)
+    parameters = [parameter_settings(load_agent(choice.agent).parameters_type) for choice in sweep.agents]
+    for axis in sweep.axes:
+        known = [settings.get(axis.name) for settings in (parameters if axis.owner else [variables])]
+        unit = next(("s" if setting.kind.is_time else setting.measure for setting in known if setting), "")
+        values = {type(value) for values in axis.values.values() for value in values.values()}
+        if axis.title or (unit not in ("", axis.name) and not axis.zipped and values <= {int, float}):
+            yield axis.name, axis.title or f"{axis.name.replace('_', ' ')} ({unit})"
 
 
 def _oracle(sweep: Sweep) -> list[str]:
@@ -188,7 +203,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     precision = new.get(PRECISION, old.get(PRECISION))
     earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
     owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
-    titles = {**old.get(TITLES, {}), **new.get(TITLES, {})}
+    titles = {key: {**old.get(key, {}), **new.get(key, {})} for key in (TITLES, AXIS_TITLES)}
     measure, oracle = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, ORACLE))
     return {
         **new,
@@ -202,7 +217,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         **({PRECISION: precision} if precision else {}),
         **({MEASURE: measure} if measure else {}),
         **({ORACLE: oracle} if oracle else {}),
-        **({TITLES: titles} if titles else {}),
+        **{key: names for key, names in titles.items() if names},
     }
 
 

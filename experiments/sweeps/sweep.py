@@ -56,6 +56,8 @@ class Axis:
     values: Mapping[str, Mapping[str, Scalar]]
     zipped: bool = False
     owner: str = ""
+    title: str = ""
+    """Its title in figures; empty for the name, with the unit."""
 
     def concerns(self, choice: AgentChoice) -> bool:
         """Whether its values differ for this agent; always for variables. Raises UserError."""
@@ -196,7 +198,7 @@ def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequen
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
     """A zipped axis with these comma-separated names only; raises UserError, beginning with `where`."""
     chosen = {label: choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
-    return Axis(axis.name, chosen, zipped=True)
+    return dataclasses.replace(axis, values=chosen)
 
 
 def choose(where: str, label: str, known: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ measure = ["mine.py"]            files and packages of metrics
 [axes]
 speed = [2, 4]                   a variable and its values
 config.C2 = { brokers = 2, side = 35 }     a zipped axis: each name sets several variables
+config.title = "brokers"         the axis' title in figures, where C2 is then 2
 agent.buffer = [5, 10]           a parameter of every agent that has it; mft.buffer, of the agent mft
 [agents]
 mft = { title = "MFT-PubSub" }   an agent by its name, and its name for readers
@@ -43,6 +44,8 @@ from roambus.experiments.templates.render import find_template, find_variable
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain, unknown
 
+_TITLE = "title"
+"""The key of a zipped axis' title, beside its values."""
 _KEYS = ("template", "seeds", "backend", "measure", "set", "axes", "agents")
 
 
@@ -90,8 +93,10 @@ def _fixed(path: Path, template: Path, settings: Mapping[str, Any]) -> dict[str,
 
 def _with_named(path: Path, template: Path, axis: Axis) -> Axis:
     """The axis, or the zipped axis that a list of named settings means; raises UserError."""
-    named = None if axis.zipped or axis.owner else find_named(template, axis.name)
-    return axis if named is None else narrow(named, ",".join(axis.values), f"{path}: axes")
+    named = None if axis.title or axis.owner else find_named(template, axis.name)
+    if named is None or axis.zipped:
+        return replace(axis, title=named.title) if named else axis
+    return narrow(named, ",".join(axis.values), f"{path}: axes")
 
 
 def _measure(path: Path, named: object) -> Iterator[str]:
@@ -129,10 +134,11 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
 
 def named_settings(template: Path) -> list[Axis]:
     """The zipped axes of a template's sweeps, the namesake's first; a broken sweep has none."""
-    values: dict[str, dict[str, Mapping[str, Scalar]]] = {}
+    found: dict[str, Axis] = {}
     for axis in _zipped_axes(template):
-        values[axis.name] = {**axis.values, **values.get(axis.name, {})}
-    return [Axis(name, found, zipped=True) for name, found in values.items()]
+        first = found.get(axis.name, axis)
+        found[axis.name] = replace(first, values={**axis.values, **first.values})
+    return [*found.values()]
 
 
 def _zipped_axes(template: Path) -> Iterator[Axis]:
@@ -236,14 +242,16 @@ def axes_of_table(path: Path, content: Mapping[str, Any]) -> Iterator[Axis]:
 def _axis(path: Path, name: str, values: object, key: str) -> Axis:
     if isinstance(values, list) and values:
         return plain_axis(name, [scalar(path, key, value) for value in values], f"{path}: {key}")
-    if not isinstance(values, dict) or not values:
+    if not isinstance(values, dict) or not values.keys() - {_TITLE}:
         raise UserError(f"{path}: {key}: give a list of values, or names with the variables that each sets")
-    zipped = {}
+    zipped, title = {}, values[_TITLE] if isinstance(values.get(_TITLE), str) else ""
     for label, variables in values.items():
+        if (label, variables) == (_TITLE, title):
+            continue
         if not isinstance(variables, dict):
             raise UserError(f"{path}: {key}.{label}: give the variables that it sets, in braces")
         zipped[label] = {one: scalar(path, f"{key}.{label}.{one}", value) for one, value in variables.items()}
     # Else a variable would have the template's default at one point, and at another the axis' value, unseen.
     if len({frozenset(variables) for variables in zipped.values()}) > 1:
         raise UserError(f"{path}: {key}: every name must set the same variables")
-    return Axis(name, zipped, zipped=True)
+    return Axis(name, zipped, zipped=True, title=title)

@@ -1,4 +1,4 @@
-"""The commands `roambus replay`, a run as a film, and `roambus play`, a scenario that the user acts in."""
+"""The commands `roambus replay`, runs in the browser, and `roambus play`, a scenario that the user acts in."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ def print_address(url: str) -> None:
 @click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
 @PORT
 def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path | None, port: int) -> None:
-    """Shows RUN as a film in the browser.
+    """Shows RUN as a film in the browser, or the results of many runs.
 
-    RUN is the folder or the trace that a run has left. The command first prints the metadata of the trace: the agent
+    For the aggregated results of a sweep or study the page is their report, with any metric against any axis, the runs
+    behind each point, and their films.
+
+    RUN is the folder or the trace that a run has left. The command then prints the metadata of the trace: the agent
     with its parameters, the template with its settings, the seed, the back-end, and the version of roambus.
 
     The page is served to this machine only, until you press Ctrl-C. With --export it is one file that needs nothing
@@ -48,11 +51,16 @@ def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path
     Example: roambus replay results/run --export film.html
     """
     from roambus.experiments.viewer.document import page_of, write
+    from roambus.experiments.viewer.results import is_of_many, page_of_results
     from roambus.experiments.viewer.server import serve
 
-    page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
+    films = None
+    if other is None and is_of_many(run):
+        page, films = page_of_results(run, remark, again=again, trust=trust)
+    else:
+        page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
     if export is None:
-        serve(page, port, print_address)
+        serve(page, port, print_address, films=films)
     else:
         write(page, export)
         answer(export, film=export)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from roambus.bridge.agents import UntrustedAgentError
+from roambus.bridge.agents import UntrustedAgentError, silently
 from roambus.bridge.errors import UserError
 from roambus.bridge.trace.parquet import read_about
 from roambus.experiments.page_policy import source_hash
@@ -30,6 +30,11 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 Say = Callable[[str], None]
 """Receives a line of progress."""
+
+
+def film_page(run: Path) -> str:
+    """Return the page with the film of a run; raise RoambusError, OSError."""
+    return page_of([run], silently, again=False)
 
 
 def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:

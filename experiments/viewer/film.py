@@ -2,7 +2,7 @@
 
 A browser must hold and search up to a million rows. So each text stands once in the header, and rows have its number
 (0: none). A time is the ns since the previous row; a place is in mm. Columns are written plane by plane, lowest bytes
-first, which compresses well. Overlays come before places, which they may determine. A trace can be damaged: backward
+first, which compresses well. A trace can be damaged: backward
 times, unknown nodes and invalid places are refused. `page/film.js` reads films.
 """
 
@@ -30,7 +30,6 @@ from roambus.experiments.viewer.scene import (
     Place,
     believed_places,
     drawn_links,
-    drawn_overlay,
     drawn_places,
     match_arrivals,
     moved_places,
@@ -89,9 +88,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
     happenings = happenings_of(rows, nodes, testimony)
     moves = moved_places(table)
-    # First the overlay: without places of their own, nodes are drawn in the order that they have on its circle.
-    overlay = drawn_overlay(table, nodes)
-    places = moves or drawn_places(nodes, scenario, overlay.circle)
+    places = moves or drawn_places(nodes, scenario)
     # Width and height in metres that hold these places, where no scenario says how large the field is.
     drawn_field = [max(DRAWN_SIDE_M, *(place[axis] for place in places)) for axis in (2, 3)]
     links = drawn_links(scenario, over_radio=is_over_radio(table))
@@ -119,10 +116,6 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         **_place_columns("place", places, nodes),
         **_place_columns("belief", list(believed_places(scenario, moves)), nodes),
         **_columns(("linkTime", "linkA", "linkB", "linkUp"), [(one.at, one.a, one.b, one.up) for one in links.changes]),
-        **_columns(
-            ("edgeTime", "edgeNode", "edgeOther", "edgeShortcut", "edgeUp"),
-            [(at * SECOND, *edge, up) for at, edge, up in overlay.changes],
-        ),
     }
     film = Film({**header, **happenings.texts}, columns)
     if testimony is not None:

@@ -1,14 +1,12 @@
 """The page's picture of a network, from trace and scenario alone, without an agent's code.
 
-*Places* come from moves; without any, a given tree stands level by level, an overlay on its circle, and other nodes on
-a circle by number. *Links* are drawn by distance over a radio, or by the scenario's graph; no trace says which frames
-could arrive. *Overlays* come from `overlay` rows; an edge is faint while only one end knows the other. *Arrivals*: a
-receive belongs to the last send that fits (`match_arrivals`).
+*Places* come from moves; without any, a given tree stands level by level, and other nodes on a circle by number.
+*Links* are drawn by distance over a radio, or by the scenario's graph; no trace says which frames could arrive.
+*Arrivals*: a receive belongs to the last send that fits (`match_arrivals`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,16 +24,13 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.vocabulary import CRASH, MOVE, RECEIVE, SECOND, SEND, NodeId, SimTime
+from roambus.python_protocol.vocabulary import MOVE, RECEIVE, SECOND, SEND, NodeId, SimTime
 
-OVERLAY = "overlay"
-"""The trace rows that list a node's overlay neighbours."""
-_NOBODY = "-"
 DRAWN_SIDE_M = 100.0
 """The side of the field for nodes without places."""
 
-# Of the circle of all nodes, or of an overlay, and of that within it for whoever is in no overlay.
-_RADIUS_M, _SMALL_RADIUS_M = 0.45 * DRAWN_SIDE_M, 0.15 * DRAWN_SIDE_M
+_RADIUS_M = 0.45 * DRAWN_SIDE_M
+"""Of the circle of all nodes."""
 
 
 class Place(NamedTuple):
@@ -61,28 +56,14 @@ def _place(row: Mapping[str, Any]) -> Place:
     return Place(row[TIME_S], row[NODE], x, y)
 
 
-def drawn_places(nodes: int, scenario: Scenario | None, circle: Sequence[NodeId] = ()) -> list[Place]:
-    """Return places for nodes without any: a given tree level by level, others on a circle.
-
-    If only some belong on the circle, in this order, the others stand on a small one inside.
-    """
+def drawn_places(nodes: int, scenario: Scenario | None) -> list[Place]:
+    """Return places for nodes without any: a given tree level by level, others on a circle, clockwise from the top."""
     changes = () if scenario is None else scenario.tree
     parents = {change.node: change.parent for change in changes if change.at == 0 and change.parent is not None}
     if parents:
         return _on_levels(nodes, parents)
-    others = [node for node in range(nodes) if node not in circle]
-    if not circle:
-        return _on_circle(others, _RADIUS_M)
-    return sorted([*_on_circle(circle, _RADIUS_M), *_on_circle(others, _SMALL_RADIUS_M)], key=lambda place: place.node)
-
-
-def _on_circle(nodes: Sequence[NodeId], radius: float) -> list[Place]:
-    """Return places clockwise from the top; a single node is the small circle's middle."""
-    middle = DRAWN_SIDE_M / 2
-    around = radius if len(nodes) > 1 or radius == _RADIUS_M else 0
-    angles = [2 * pi * number / len(nodes) for number in range(len(nodes))]
-    pairs = zip(nodes, angles, strict=True)
-    return [Place(0, node, middle + around * sin(a), middle - around * cos(a)) for node, a in pairs]
+    middle, angles = DRAWN_SIDE_M / 2, [2 * pi * node / nodes for node in range(nodes)]
+    return [Place(0, node, middle + _RADIUS_M * sin(a), middle - _RADIUS_M * cos(a)) for node, a in enumerate(angles)]
 
 
 def _on_levels(nodes: int, parents: Mapping[NodeId, NodeId]) -> list[Place]:
@@ -213,77 +194,3 @@ def match_arrivals(rows: Iterable[tuple[str, NodeId, NodeId, int]]) -> list[int]
             send = max(last.get((peer, node, content), -1), last.get((peer, ANYBODY, content), -1))
         distances.append(row - send if send >= 0 else 0)
     return distances
-
-
-class Edge(NamedTuple):
-    """A node knows `other`, as a circle neighbour or by a shortcut."""
-
-    node: NodeId
-    other: NodeId
-    is_shortcut: bool
-
-
-class EdgeChange(NamedTuple):
-    """An edge comes or goes."""
-
-    time_s: float
-    edge: Edge
-    up: bool
-
-
-class DrawnOverlay(NamedTuple):
-    """Changes in time order; `circle` has the nodes with a final place, in order."""
-
-    changes: tuple[EdgeChange, ...] = ()
-    circle: tuple[NodeId, ...] = ()
-
-
-class OverlayState(NamedTuple):
-    """A node's part in one topic's circle, from an `overlay` row."""
-
-    place: str
-    """Bits b1 b2 ... of the place sum of bi / 2^i on the circle [0, 1); empty: none."""
-    edges: frozenset[Edge]
-
-
-def drawn_overlay(table: pa.Table, nodes: int) -> DrawnOverlay:
-    """Return the rows' overlay, without malformed rows and unknown nodes.
-
-    An edge stays while any topic has it; a node's first topic places it. A crash removes all the node's edges.
-    """
-    chosen = table.filter(pc.is_in(table[EVENT], pa.array((OVERLAY, CRASH)))).select([TIME_S, NODE, EVENT, DETAIL])
-    known: dict[NodeId, dict[str, OverlayState]] = defaultdict(dict)
-    changes: list[EdgeChange] = []
-    for row in chosen.to_pylist():
-        states = known[row[NODE]]
-        before = _edges(states)
-        if row[EVENT] == CRASH:
-            states.clear()
-        else:
-            states.update(_read_overlay(row[NODE], row[DETAIL] or "", nodes))
-        after = _edges(states)
-        changes += [EdgeChange(row[TIME_S], edge, up=False) for edge in sorted(before - after)]
-        changes += [EdgeChange(row[TIME_S], edge, up=True) for edge in sorted(after - before)]
-    places = {node: next((one.place for one in states.values() if one.place), "") for node, states in known.items()}
-    # Without the zeros at their ends, which add nothing to it, texts of bits are sorted as the places are.
-    circle = sorted((place.rstrip("0"), node) for node, place in places.items() if place)
-    return DrawnOverlay(tuple(changes), tuple(node for _, node in circle))
-
-
-def _edges(states: Mapping[str, OverlayState]) -> set[Edge]:
-    return set().union(*(state.edges for state in states.values()))
-
-
-def _read_overlay(node: NodeId, detail: str, nodes: int) -> dict[str, OverlayState]:
-    """Read "number place before behind across shortcuts topic"; a malformed row has no topic."""
-    try:
-        _, place, before, behind, across, shortcuts, topic = detail.split(" ", 6)
-        ring = [(word, False) for word in (before, behind, across)]
-        far = [(pair.partition(":")[2], True) for pair in shortcuts.split(",") if pair != _NOBODY]
-        edges = {Edge(node, int(word), is_shortcut) for word, is_shortcut in ring + far if word != _NOBODY}
-    except ValueError:
-        return {}
-    if not all(0 <= edge.other < nodes for edge in edges):
-        return {}
-    others = frozenset(edge for edge in edges if edge.other != node)
-    return {topic: OverlayState("" if place.strip("01") else place, others)}

@@ -15,14 +15,16 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from html import escape
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_urlsafe
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import click
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.errors import RoambusError, UserError
 
 SILENCE_S = 10.0
 """A client that neither sends nor reads anything for this long is dropped."""
@@ -49,18 +51,21 @@ _LENGTH = re.compile(r"[0-9]{1,10}")
 
 Answer = Callable[[Any], Any]
 """Maps a question of the page to its reply, both JSON values."""
+Films = Callable[[str], str | None]
+"""Maps a run that the page names to the page with its film."""
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serve a page at `url`, which holds a token; `answer` handles JSON by POST."""
+    """Serve a page at `url`, which holds a token; `answer` handles JSON by POST, `films` a run behind `?film=`."""
 
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, page: str, port: int = 0, answer: Answer | None = None) -> None:
+    def __init__(self, page: str, port: int = 0, answer: Answer | None = None, films: Films | None = None) -> None:
         """Bind the port, or a free one for 0; raise UserError if it is taken."""
         self.page = page.encode()
         self.answer = answer
+        self.films = films
         self.path = f"/{token_urlsafe()}/"
         try:
             super().__init__((HOST, port), _Handler)
@@ -114,9 +119,20 @@ class _Handler(BaseHTTPRequestHandler):
     server: PageServer
 
     def do_GET(self) -> None:
-        """Send the page, if the path is right."""
-        if self._is_allowed():
-            self._send(self.server.page, "text/html; charset=utf-8")
+        """Send the page, or the film of a run that it names, if the path is right."""
+        if not self._is_allowed():
+            return
+        page, asked = self.server.page, parse_qs(urlsplit(self.path).query).get("film", [])
+        if asked and self.server.films:
+            try:
+                film = self.server.films(asked[0])
+            except (RoambusError, OSError) as error:
+                film = f"<!DOCTYPE html><meta charset=utf-8><title>roambus</title><p>{escape(str(error))}"
+            if film is None:
+                self.send_error(HTTPStatus.NOT_FOUND)
+                return
+            page = film.encode()
+        self._send(page, "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
         """Answer the page's own question."""
@@ -157,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._only("Host") != self.server.authority:
             self.send_error(HTTPStatus.FORBIDDEN)
         # It takes as long for any path: otherwise the time would tell how much of a guess is right.
-        elif not hmac.compare_digest(self.path.encode(), self.server.path.encode()):
+        elif not hmac.compare_digest(self.path.partition("?")[0].encode(), self.server.path.encode()):
             self.send_error(HTTPStatus.NOT_FOUND)
         else:
             return True
@@ -185,9 +201,11 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def serve(page: str, port: int, say: Callable[[str], None], answer: Answer | None = None) -> None:
+def serve(
+    page: str, port: int, say: Callable[[str], None], answer: Answer | None = None, films: Films | None = None
+) -> None:
     """Print the address and serve until Ctrl-C; raise UserError if the port is taken."""
-    with PageServer(page, port, answer) as server:
+    with PageServer(page, port, answer, films) as server:
         say(server.url)
         with suppress(KeyboardInterrupt):
             server.serve_forever()

@@ -91,14 +91,16 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
+    from roambus.bridge.code import named
     from roambus.experiments.claims import format_claims
+    from roambus.experiments.page_policy import PAGES
     from roambus.experiments.reporting.figure_files import draw_figures
-    from roambus.experiments.reporting.report import write_report
     from roambus.experiments.studies.study import read_results
 
     draw_figures(folder, study)
     claims = [claim for found in read_results(folder, study).sweeps for claim in found.claims()]
     if claims:
         answer(format_claims(claims), claims=claims)
-    report = write_report(folder, study)
-    answer(report, results=folder, report=report)
+    if make := named(PAGES).get("report"):  # of an extension
+        report = make.load()(folder, study)
+        answer(report, results=folder, report=report)

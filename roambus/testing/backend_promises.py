@@ -255,7 +255,10 @@ def run(
 @pytest.mark.parametrize("processing_delay", [0, MILLISECOND])
 @pytest.mark.parametrize("agent", AGENTS)
 def test_every_agent_runs(factory: Factory, tmp_path: Path, agent: str, processing_delay: SimTime) -> None:
-    """From open to close; subscribers get something, all of it published before."""
+    """From open to close; subscribers get something, all of it published before.
+
+    Each received packet was sent before; no node acts or hears before its boot.
+    """
     rows, backend = run(factory, tmp_path, agent, processing_delay=processing_delay)
     assert (backend.calls[0], backend.calls[-2:]) == ("open", ["end", "close"])
     published = {row["notification_id"]: row["time_s"] for row in rows if row["event"] == "publish"}
@@ -264,12 +267,6 @@ def test_every_agent_runs(factory: Factory, tmp_path: Path, agent: str, processi
     assert all(row["node"] in (1, 2) for row in delivered)
     assert all(published[row["notification_id"]] <= row["time_s"] for row in delivered)  # type: ignore[operator]  # seconds
     assert {row["notification_id"] for row in delivered} <= {str(NotificationId(0, number)) for number in range(8)}
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_the_trace_of_a_run_is_consistent(factory: Factory, tmp_path: Path, agent: str) -> None:
-    """Each received packet was sent before; no node acts or hears before its boot."""
-    rows, backend = run(factory, tmp_path, agent)
     boots = {row["node"]: row["time_s"] for row in rows if row["event"] == "role"}
     living = [row for row in rows if row["event"] not in {"move", "energy", "radio"}]
     assert boots.keys() == {0, 1, 2, 3}

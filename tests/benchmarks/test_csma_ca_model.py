@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
-from benchmarks.csma_ca_model import AT_END, AVERAGE, SCENARIO, on_model
+from benchmarks.csma_ca_model import AT_END, AVERAGE, SCENARIO, on_model, published
 from benchmarks.mac_fidelity import FILE, METRICS, SCENARIOS, agreement, on_radio, read_groups
 from benchmarks.radio_fidelity import Rows
 
@@ -25,6 +26,14 @@ def test_each_simulator_agrees_with_the_standard_as_it_reads_the_cca(simulator: 
 def test_the_reading_of_the_cca_is_what_the_simulators_differ_by() -> None:
     """With the other's reading the model is outside."""
     assert "access failures" in _outside(_model(AT_END), _rows("embedded"))
+
+
+@pytest.mark.parametrize(("senders", "tolerance"), [(10, 0.04), (50, 0.02)])
+def test_a_published_chain_is_near_the_embedded_mac(senders: int, tolerance: float) -> None:
+    """Reception and access failures of Park et al. 2009, which takes senders as independent and collisions as lost."""
+    chain, rows = published(senders), [on_radio(SCENARIO, senders, seed) for seed in range(2)]
+    for name in ("received", "access failures"):
+        assert fmean(METRICS[name](row) for row in rows) == pytest.approx(chain[name], abs=tolerance), name
 
 
 @cache

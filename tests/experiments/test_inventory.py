@@ -111,7 +111,7 @@ def test_a_metric_is_shown_with_its_definition_and_unit() -> None:
         "  title: end-to-end delay",
         "  unit: s",
     ]
-    assert find("gain_percent")[0].facts["study"] == "caching"
+    assert find("mac_retransmissions")[0].facts["study"] == "thesis-acknowledged"
 
 
 def test_a_thing_as_json_has_all_that_its_text_has() -> None:

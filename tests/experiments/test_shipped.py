@@ -15,7 +15,6 @@ def test_a_file_belongs_to_the_study_of_its_name_and_otherwise_to_the_first_of_i
         "thesis": "thesis",
         "thesis-acknowledged": "thesis-acknowledged",
         "flooding": "thesis",
-        "caching-rate": "caching",
     }
     assert {name: shipped_study(sweeps[name]) for name in known} == known
 

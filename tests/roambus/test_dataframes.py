@@ -39,6 +39,18 @@ def test_what_there_is(results: Results) -> None:
     assert results.problems == ()
 
 
+def test_a_notebook_shows_results_and_figures(results: Results) -> None:
+    """The main metrics of each point with intervals, and the figure that `roambus figures` draws, as a picture."""
+    html = results._repr_html_()
+    assert "72 runs" in html
+    assert MEASURED.cell(c.DELIVERY_RATE_ALL, agent="aodv", config="C2", speed="2") in html
+    drawn = results.figure(METRIC, against="speed", where={"config": "C16"}, agents=["mft"])
+    assert drawn.file.name == "messages-per-node-against-speed-config-C16.png"
+    assert drawn._repr_png_()[1:4] == b"PNG"
+    with pytest.raises(UserError, match="hops_men"):
+        results.figure("hops_men")
+
+
 def test_every_metric_says_what_it_is(results: Results) -> None:
     """Title, unit and meaning, by the name of its column."""
     delay = results.metrics.loc[c.DELAY_MEAN_S]

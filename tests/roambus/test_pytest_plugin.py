@@ -25,10 +25,10 @@ USED = """
 SMALL = {"nodes": 4, "side": 20, "publish_interval": 1, "time_limit": 3}
 
 def test_it_delivers(roambus_point):
-    roambus_point("field", "flooding", settings=SMALL).at_least("delivery_rate_all", 0.3)
+    roambus_point("field", "flooding", settings=SMALL, backend="ideal").at_least("delivery_rate_all", 0.3)
 
 def test_it_sends_nothing(roambus_sweep):
-    (point,) = roambus_sweep("field", ["flooding"], settings={**SMALL, "nodes": [4]})
+    (point,) = roambus_sweep("field", ["flooding"], settings={**SMALL, "nodes": [4]}, backend="ideal")
     point.at_most("messages_per_node", 1)
 """
 

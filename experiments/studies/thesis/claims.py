@@ -160,11 +160,13 @@ THESIS_CLAIMS = (
         "Delivery falls as the network grows, for both protocols.",
         "The slope of the delivery rate over doublings of the size, mean over speeds, is below 0 for each protocol.",
         _falls_with_size,
+        figure="figure-4.4a",
     ),
     ClaimTest(
         "MFT-PubSub's delivery rate does not fall with speed.",
         "From the slowest to the fastest speed, by least squares and mean over sizes, the rate loses less than 0.05.",
         _withstands_speed,
+        figure="figure-4.4a",
     ),
     ClaimTest(
         "At C32 and 8 m/s AODV delivers more messages, MFT-PubSub the higher rate.",
@@ -174,6 +176,7 @@ THESIS_CLAIMS = (
             Comparison("messages delivered, aodv minus mft", difference(c.DELIVERED, *_AODV_MFT), Side.ABOVE),
             Comparison("delivery rate, mft minus aodv", difference(c.DELIVERY_RATE_THESIS, *_MFT_AODV), Side.ABOVE),
         ),
+        figure="figure-4.5a",
     ),
     ClaimTest(
         "At C16 MFT-PubSub delivers more than AODV at every speed.",
@@ -184,21 +187,25 @@ THESIS_CLAIMS = (
                 "{speed} m/s: messages delivered, mft minus aodv", difference(c.DELIVERED, *_MFT_AODV), Side.ABOVE
             ),
         ),
+        figure="figure-4.5b",
     ),
     ClaimTest(
         "At C16 MFT-PubSub's messages delivered rise to about 6 m/s, then fall.",
         "The slope of messages delivered over speed is above 0 up to 6 m/s, and below 0 from 6 m/s on.",
         _peaks_at_six,
+        figure="figure-4.5b",
     ),
     ClaimTest(
         "MFT-PubSub keeps up with AODV in delay.",
         "With equal seeds, at 8 m/s and in the geometric mean over sizes, its mean delay is less than twice AODV's.",
         _keeps_up_in_delay,
+        figure="figure-4.6",
     ),
     ClaimTest(
         "AODV takes more hops at C4 than elsewhere.",
         "With equal seeds, at 8 m/s its mean hops at C4 are more than at each other size measured.",
         _most_hops_at_c4,
+        figure="figure-4.7a",
     ),
     ClaimTest(
         "At C2 AODV needs fewer messages than MFT-PubSub.",
@@ -207,16 +214,19 @@ THESIS_CLAIMS = (
             {CONFIG: ("C2",), SPEED: (THESIS_SPEED,)},
             Comparison("messages per node, aodv minus mft", difference(c.MESSAGES_PER_NODE, *_AODV_MFT), Side.BELOW),
         ),
+        figure="figure-4.8",
     ),
     ClaimTest(
         "AODV's messages per node explode with size, MFT-PubSub's barely change.",
         "At 8 m/s messages per node grow as size to a power above 1 for AODV, between -0.25 and 0.25 for MFT-PubSub.",
         _growth_of_messages,
+        figure="figure-4.8",
     ),
     ClaimTest(
         "In MFT-PubSub brokers send more than clients.",
         "Over all points, a broker's messages are more than a publisher's and more than a subscriber's.",
         _brokers_send_more,
+        figure="messages-by-role-mft",
     ),
 )
 
@@ -285,6 +295,7 @@ FURTHER_CLAIMS = (
                 Side.ABOVE,
             ),
         ),
+        figure="figure-4.4a",
     ),
     ClaimTest(
         "MFT-PubSub is more resilient to speed than AODV.",
@@ -297,25 +308,30 @@ FURTHER_CLAIMS = (
                 Side.ABOVE,
             ),
         ),
+        figure="figure-4.4a",
     ),
     ClaimTest(
         "MFT-PubSub improves on AODV's delivery rate.",
         "With equal seeds, and in the mean over speeds, its delivery rate is higher at each size measured.",
         _higher_rate,
+        figure="figure-4.4a",
     ),
     ClaimTest(
         "AODV's delay at C4 is higher than it should be.",
         "With equal seeds, at 8 m/s its mean delay at C4 is longer than at C2 and than at C8.",
         _more_at_c4("mean delay (s)", c.DELAY_MEAN_S, ("C2", "C8")),
+        figure="figure-4.6",
     ),
     ClaimTest(
         "AODV's messages explode because of the broadcasts that create routes.",
         "At 8 m/s, RREQs are more than half of what a node sends more at the largest size than at the smallest.",
         _requests_explode,
+        figure="figure-4.8",
     ),
     ClaimTest(
         "At C32 MFT-PubSub does not try to deliver all messages: not to subscribers that its brokers do not know.",
         "At C32 and 8 m/s, attempted of expected is below 1.",
         _not_begun,
+        figure="figure-4.4a",
     ),
 )

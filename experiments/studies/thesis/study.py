@@ -72,8 +72,11 @@ _NOTE = (
     "the thesis, and delivered of all that was wanted, which is the same denominator for every protocol."
 )
 
+_TITLE = "MFT-PubSub and AODV, side by side"
+
 STUDY = Study(
     name="thesis",
+    title=_TITLE,
     source="the thesis",
     sweeps=(
         StudySweep(

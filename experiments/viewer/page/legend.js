@@ -1,7 +1,7 @@
 /* Says how things are drawn, with samples. */
 
 import { element, replace } from "./dom.js";
-import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { fillInner, lookOfRoles, trace, traceStar } from "./looks.js";
 
 const SIDE = 16;
 
@@ -37,7 +37,6 @@ export function showLegend(parent, views, theme) {
   if (views.some((view) => view.moments.hasTree)) {
     lines.push([star, " leader: the root of a tree of at least two nodes, by the parents that agents note. Each tree, a partition, has a colour."]);
   }
-  if (views.some((view) => view.moments.edges.length)) lines.push(...overlayLines(theme));
   replace(parent, list(lines));
 }
 
@@ -47,24 +46,6 @@ export function showRemarks(parent, views) {
 }
 
 const list = (lines) => element("ul", {}, ...lines.map((parts) => element("li", {}, ...parts)));
-
-function overlayLines(theme) {
-  const { ring, shortcut } = overlayLooks(theme);
-  return [
-    [lineSample(ring), " neighbours on the ring, as nodes note them; faint: only one of the two knows the other."],
-    [lineSample(shortcut), " shortcuts, likewise. Nodes stand in the order of their last labels; who has none in the end stands within."],
-  ];
-}
-
-function lineSample({ colour, width, dash }) {
-  return sample((context) => {
-    context.moveTo(0, SIDE / 2);
-    context.lineTo(SIDE, SIDE / 2);
-    Object.assign(context, { strokeStyle: colour, lineWidth: width });
-    context.setLineDash(dash);
-    context.stroke();
-  });
-}
 
 /** What is known of a run, and what is not. */
 function remarks({ film }) {

@@ -8,11 +8,6 @@ export function treePalette(dark) {
   return dark ? ["#44bb99", "#ffaabb", "#bbcc33", "#77aadd", "#eedd88"] : ["#225555", "#663333", "#666633", "#222255", "#555555"];
 }
 
-/** Lines of an overlay that is no tree. */
-export function overlayLooks({ trees }) {
-  return { ring: { colour: trees[0], width: 2.5, dash: [] }, shortcut: { colour: trees[1], width: 1.5, dash: [6, 3] } };
-}
-
 /** The shapes of messages: none of them is a node's. */
 const SHAPES = ["cross", "bar", "saltire", "post", "hourglass", "chevron"];
 

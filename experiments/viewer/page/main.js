@@ -35,7 +35,7 @@ class Page {
     /** The number of the chosen notification in each film. */
     this.noteNumbers = new Map();
     this.choice = {
-      time: 0, speed: 1, node: -1, note: "", way: -1, onlyNode: false, onlyNote: false, links: true, names: true, overlay: true, areas: true,
+      time: 0, speed: 1, node: -1, note: "", way: -1, onlyNode: false, onlyNote: false, links: true, names: true, areas: true,
       looks: lookOfTypes(typesByCount(this.views).map(([type]) => type)),
       shows: (film, row) => this.shows(film, row),
     };
@@ -248,7 +248,6 @@ class Page {
     byId("slider").max = String(this.end);
     replace(byId("keys"), element("dl", {}, ...KEYS.flatMap(([key, does]) => [element("dt", {}, key), element("dd", {}, does)])));
     byId("areas-part").hidden = !this.views.some(({ moments }) => moments.areas.some((one) => one.times.length));
-    byId("overlay-part").hidden = !this.views.some(({ moments }) => moments.edges.length);
     replace(byId("notices"), ...this.notices().map((text) => element("p", {}, text)));
   }
 
@@ -272,7 +271,6 @@ class Page {
     byId("only-node").onchange = () => this.choose({ onlyNode: byId("only-node").checked });
     byId("only-note").onchange = () => this.choose({ onlyNote: byId("only-note").checked });
     byId("links").onchange = () => this.choose({ links: byId("links").checked });
-    byId("overlay").onchange = () => this.choose({ overlay: byId("overlay").checked });
     byId("areas").onchange = () => this.choose({ areas: byId("areas").checked });
     byId("names").onchange = () => this.choose({ names: byId("names").checked });
     addEventListener("keydown", (event) => this.press(event));

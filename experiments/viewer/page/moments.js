@@ -27,15 +27,6 @@ export class Moments {
     this.#follow();
     this.#place();
     this.links = linkSeries(film);
-    this.edges = edgeSeries(film);
-  }
-
-  /** The pairs that know each other in an overlay at a time: {a, b, isShortcut, isMutual}. */
-  edgesAt(time) {
-    return this.edges.flatMap(({ a, b, isShortcut, ways }) => {
-      const known = ways.filter((way) => way.at(time)).length;
-      return known ? [{ a, b, isShortcut, isMutual: known === 2 }] : [];
-    });
   }
 
   /** Metres. */
@@ -164,17 +155,6 @@ function linkSeries(film) {
     links.get(key).up.set(time / 1e9, linkUp[i]);
   });
   return [...links.values()];
-}
-
-/** For an overlay, who knows whom: for each pair, once on the ring and once by shortcuts, from a to b and back. */
-function edgeSeries(film) {
-  const { edgeTime, edgeNode, edgeOther, edgeShortcut, edgeUp } = film.columns, edges = new Map();
-  edgeTime.forEach((time, i) => {
-    const [a, b] = [Math.min(edgeNode[i], edgeOther[i]), Math.max(edgeNode[i], edgeOther[i])], key = `${a}-${b}-${edgeShortcut[i]}`;
-    if (!edges.has(key)) edges.set(key, { a, b, isShortcut: edgeShortcut[i] === 1, ways: [new Series(0), new Series(0)] });
-    edges.get(key).ways[edgeNode[i] === a ? 0 : 1].set(time / 1e9, edgeUp[i]);
-  });
-  return [...edges.values()];
 }
 
 /** Where each node believes to be (m): the last fix of its receiver. */

@@ -1,7 +1,7 @@
 /* Draws one film on its canvas, as it is at a moment. */
 
 import { drawAreas } from "./areas.js";
-import { fillInner, lookOfRoles, overlayLooks, trace, traceStar } from "./looks.js";
+import { fillInner, lookOfRoles, trace, traceStar } from "./looks.js";
 import { linkedPairs } from "./moments.js";
 import { Routes } from "./routes.js";
 
@@ -61,7 +61,6 @@ export class Stage {
     this.#drawField();
     if (this.choice.areas) drawAreas(this);
     if (this.choice.links) this.#drawLinks();
-    if (this.choice.overlay) this.#drawOverlay();
     this.#drawTree();
     this.#drawRoutes();
     this.#drawWays(ways.flatMap((way) => way.legs), whole);
@@ -104,10 +103,17 @@ export class Stage {
     const bar = scaleOf(film.field[0]), right = this.left + bar * this.scale;
     context.font = FONT;
     context.fillStyle = context.strokeStyle = choice.theme.faint;
-    context.fillText("(0, 0)", this.left - PAD, this.top - PAD - 5);
+    context.fillText("(0, 0)", this.left, this.top - PAD - 5);
     const corner = `(${film.field.map((side) => +side.toFixed(1)).join(", ")}) m`;
-    context.fillText(corner, this.left + width + PAD - context.measureText(corner).width, bottom + 14);
+    context.fillText(corner, this.left + width - context.measureText(corner).width, bottom + 14);
     context.beginPath();
+    for (const x of [this.left, this.left + width]) for (const y of [this.top, this.top + height]) {
+      context.moveTo(x - 4, y);
+      context.lineTo(x + 4, y);
+      context.moveTo(x, y - 4);
+      context.lineTo(x, y + 4);
+    }
+    context.moveTo(this.left, bottom + 6);
     for (const [x, y] of [[this.left, 6], [this.left, 12], [right, 12], [right, 6]]) context.lineTo(x, bottom + y);
     context.stroke();
     context.fillText(`${bar} m`, right + 6, bottom + 14);
@@ -147,17 +153,6 @@ export class Stage {
   #drawLinks() {
     const metres = this.film.links.kind === "distance" ? this.places.map(([x, y]) => this.metres(x, y)) : [];
     this.#drawLines(linkedPairs(this.moments, this.time, metres), this.choice.theme.link, 0.5);
-  }
-
-  /** Ring and shortcuts, full where both ends know each other, faint where only one does. */
-  #drawOverlay() {
-    const { ring, shortcut } = overlayLooks(this.choice.theme), edges = this.moments.edgesAt(this.time);
-    for (const [isShortcut, look] of [[true, shortcut], [false, ring]]) for (const isMutual of [false, true]) {
-      const pairs = edges.filter((edge) => edge.isShortcut === isShortcut && edge.isMutual === isMutual).map(({ a, b }) => [a, b]);
-      this.context.globalAlpha = isMutual ? 1 : 0.4;
-      this.#drawLines(pairs, look.colour, look.width, look.dash);
-    }
-    this.context.globalAlpha = 1;
   }
 
   #drawTree() {

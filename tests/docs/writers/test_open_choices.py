@@ -153,7 +153,9 @@ def test_every_variant_of_the_page_is_in_a_sweep() -> None:
     """And every one of a sweep in the page's table of variants."""
     text = page("open-choices").read_text(encoding="utf-8")
     named = {
-        line.split("|")[1].strip() for line in text.partition("## Predictions")[0].splitlines() if line.startswith("| ")
+        line.split("|")[1].strip()
+        for line in text.partition("Predictions were written")[0].splitlines()
+        if line.startswith("| ")
     }
     agents = {agent.label.partition("-")[2] or "base" for agent in read_sweep("open-agents").agents}
     (choices,) = (axis for axis in read_sweep("open-settings").axes if axis.name == "choice")

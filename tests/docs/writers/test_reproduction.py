@@ -12,10 +12,11 @@ import pytest
 from docs.writers.explanations import SUPPOSITIONS
 from docs.writers.keys import rerun_command
 from docs.writers.reproduction import NOTES, Note, main, read_notes
+from docs.writers.tables import sent_table
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.claims import FIRST
-from tests.experiments.measured import measurements, write_measurements
+from tests.experiments.measured import QUICK, measurements, write_measurements
 
 STOOD_IN = "as in the thesis"
 AGENTS = ("mft", "aodv", "mft-as-published", "aodv-thesis")
@@ -62,7 +63,7 @@ def test_every_claim_has_its_verdict_and_numbers(document: str) -> None:
     assert labels[16] == "S1"
     assert "MFT-PubSub the higher rate. | not measured | not measured |" in document
     assert "| | Claim | Defaults | As in the thesis |" in document
-    assert re.search(r"messages per node, aodv minus mft: -?[\d.]+ ± [\d.]+ \(claimed < 0; 3 seeds", document)
+    assert re.search(r"messages per node, aodv minus mft: -?[\d,.]+ ± [\d,.]+ \(claimed < 0; 3 seeds", document)
     assert "  - roambus sweep explain-load was not run" in document
 
 
@@ -84,6 +85,14 @@ def test_quantities_stand_in_a_file_for_each_pair_of_agents(docs: Path) -> None:
     assert claims["defaults"] == claims[STOOD_IN]
     of_eight = {row["agents"]: float(row["mean"]) for row in rows if row["claim"] == "8"}
     assert of_eight["defaults"] != of_eight[STOOD_IN]
+
+
+def test_what_an_agent_never_sends_is_empty() -> None:
+    """It was not measured how many of them it sends; a type that it sends elsewhere has its zeros."""
+    table = sent_table(QUICK)
+    place = table.headings.index("RREQ")
+    assert {row[place] for row in table.rows if row[0] == "MFT-PubSub"} == {""}
+    assert "" not in {row[place] for row in table.rows if row[0] == "AODV"}
 
 
 def test_it_says_what_was_run_and_what_not(document: str) -> None:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from roambus.bridge.errors import UserError
 from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
-from roambus.experiments.measurements import Measurements, metrics_table, point_table
+from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
@@ -143,17 +143,16 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
     assert significant.startswith("differences: ")
 
 
-def test_tables_and_legends_mark_who_is_told_the_subscribers(tmp_path: Path) -> None:
-    """A line on the terminal, words in legends and in tables; who is alone is compared to nobody."""
+def test_a_comparison_says_whose_publishers_know_the_subscribers(tmp_path: Path) -> None:
+    """In a line on the terminal and in the caption, not in legends; who is alone is compared to nobody."""
     told = replace(SMALL, sweep={**SMALL.sweep, "oracle_subscribers": ["aodv"]})
     (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where=AT_8), told)
-    assert "told the subscribers by the scenario: aodv" in done.text.splitlines()
+    assert "publishers that have the list of subscribers from the scenario: aodv" in done.text.splitlines()
     (alone,) = compared(tmp_path, Asked(("aodv",), (c.DELIVERED,)), told)
-    assert "told" not in alone.text
-    labels = [series.label for series in panels(told, c.DELIVERED, "config")[0].series]
-    assert labels == ["MFT-PubSub", "AODV (told the subscribers)", "third"]
-    assert "| MFT-PubSub | AODV (told the subscribers) | third |" in point_table(told, (c.DELIVERED,))
-    assert metrics_table(told).rows[6][0] == "AODV (told the subscribers)"
+    assert "from the scenario" not in alone.text
+    figure = panels(told, c.DELIVERED, "config")[0]
+    assert [series.label for series in figure.series] == ["MFT-PubSub", "AODV", "third"]
+    assert figure.caption.endswith(" The scenario gives the publishers of AODV the list of subscribers.")
 
 
 def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:

@@ -126,11 +126,11 @@ def test_a_description_of_something_else(text: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("computed")
 def test_metrics_of_a_study_are_among_them(tmp_path: Path) -> None:
     """A sweep of a study of ours is known by its names, and what the study measures can be compared."""
-    write_trace(tmp_path, "agent=support/rate=1/seed=0", [])
-    (tmp_path / SWEEP_FILE).write_text(json.dumps({"study": "caching", "sweep": "caching-move"}))
+    write_trace(tmp_path, "agent=mft/speed=2/seed=0", [])
+    (tmp_path / SWEEP_FILE).write_text(json.dumps({"study": "thesis-acknowledged", "sweep": "thesis-acknowledged"}))
     measured = load(tmp_path).measured
-    assert "catch_up_s" in measured.runs
-    assert "catch_up_s" in {metric.column for metric in measured.metrics}
+    assert "mac_retransmissions" in measured.runs
+    assert "mac_retransmissions" in {metric.column for metric in measured.metrics}
 
 
 def test_results_that_were_never_aggregated_say_so_before_spark_starts(

@@ -12,8 +12,8 @@ from roambus.experiments.exploring.scenario_file import parse_question
 AGENTS = "tests.experiments.exploring.small_agents"
 
 
-def explored(text: str, bounds: Bounds | None = None, *, reduce: bool = False, keep_on: bool = False) -> Exploration:
-    """The plain search of a question about one network, or a reduced one."""
-    exploration = Exploration(parse_question(Path("question.txt"), text), Overrides(), reduce, keep_on)
+def explored(text: str, bounds: Bounds | None = None, *, keep_on: bool = False) -> Exploration:
+    """The search of a question about one network."""
+    exploration = Exploration(parse_question(Path("question.txt"), text), Overrides(), keep_on)
     exploration.run(bounds or Bounds())
     return exploration

@@ -22,12 +22,12 @@ WITHIN = Bounds(states=1500)
 SOME, ALL = range(1000, 1012), range(300)
 
 
-def violated(seed: int, *lines: str, reduce: bool = False, alike: bool = False) -> tuple[set[str], int] | None:
+def violated(seed: int, *lines: str, alike: bool = False) -> tuple[set[str], int] | None:
     """The properties that do not hold, and the number of states; None if there are too many states."""
     names, states = set[str](), 0
     text = random_agents.question(seed, *lines, alike=alike)
     for _, question in variants(parse_question(Path("question.txt"), text)):
-        found = Exploration(question, Overrides(), reduce, keep_on=True)
+        found = Exploration(question, Overrides(), keep_on=True)
         found.run(WITHIN)
         if not found.checker.is_over:
             return None
@@ -71,15 +71,15 @@ def test_three_hundred_networks_are_searched_alike_by_both() -> None:
 
 
 @pytest.mark.parametrize("seeds", [SOME, pytest.param(ALL, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("option", ["reduce", "relative time", "nodes alike"])
+@pytest.mark.parametrize("option", ["relative time", "nodes alike"])
 def test_an_option_changes_no_verdict(seeds: range, option: str) -> None:
     """The same properties are violated, in no more states; and in fewer at least once."""
     compared, fewer, wrong = 0, 0, 0
     for seed in seeds:
         alike = option == "nodes alike"
-        lines = ["messages fast"] if option == "reduce" or seed % 3 else []
+        lines = ["messages fast"] if seed % 3 else []
         plain = violated(seed, *lines, alike=alike)
-        other = violated(seed, *lines, *[option] * (option != "reduce"), reduce=option == "reduce", alike=alike)
+        other = violated(seed, *lines, option, alike=alike)
         if plain is None or other is None:
             continue
         assert other[0] == plain[0], f"seed {seed}"

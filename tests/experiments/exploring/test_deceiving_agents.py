@@ -1,4 +1,4 @@
-"""Agents that a checker with a home-made copy, shifted times or a careless reduction takes for right, or for wrong.
+"""Agents that a checker with a home-made copy or shifted times takes for right, or for wrong.
 
 Each file in `deceiving` says at its head what its agent does.
 """
@@ -35,11 +35,11 @@ DELIVERED, NOT_TWICE, ORDER = "everything delivered", "nothing twice", "order ke
 MOMENTS = "commands at the moments of other events, and halfway between them"
 
 
-def explored(agent: str, rest: str, *must: str, reduce: bool = False, keep_on: bool = False) -> Report:
+def explored(agent: str, rest: str, *must: str, keep_on: bool = False) -> Report:
     """The report on one network."""
     text = f"agent {agent}\n{rest}" + "".join(f"must {one}\n" for one in must)
     ((name, question),) = variants(parse_question(FOLDER / "question.txt", text))
-    exploration = Exploration(question, Overrides(), reduce, keep_on)
+    exploration = Exploration(question, Overrides(), keep_on)
     exploration.run()
     return exploration.report(name)
 
@@ -71,14 +71,6 @@ def test_a_fault_is_found(agent: str, rest: str, violated: str) -> None:
     assert found.verdicts[violated].startswith("does not hold: ")
     (shown,) = found.counterexamples
     assert follow(parse_document(FOLDER / "found.txt", shown.transcript)) == shown.transcript
-
-
-@pytest.mark.parametrize(
-    ("agent", "rest"), [("one_way", ONE_WAY + ONCE), ("ignored", PING_PONG + "may n4 publishes e1\n")]
-)
-def test_the_reduction_finds_it_too(agent: str, rest: str) -> None:
-    """With links that carry one way, and with runs that never end."""
-    assert explored(str(FOLDER / f"{agent}.py"), rest, DELIVERED, reduce=True).counterexamples
 
 
 @pytest.mark.parametrize("agent", ["warm_up", "integer_of_now", "moment_in_key", "moment_in_message"])

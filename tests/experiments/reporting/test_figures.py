@@ -15,9 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import AXIS_TITLES
 from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
 from roambus.experiments.figures.figure import Figure, Series
+from roambus.experiments.figures.line_names import spread
 from roambus.experiments.figures.style import USUAL, Look, read_look
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
@@ -81,7 +83,8 @@ def test_titles_say_where_they_depart_from_the_thesis() -> None:
 
 def test_number_of_seeds() -> None:
     """Every figure says how many seeds its means are of, and that one seed has no interval."""
-    assert planned(measurements(seeds=5))["figure-4.8"].intervals == "means of 5 seeds with 95 % intervals"
+    intervals = planned(measurements(seeds=5))["figure-4.8"].intervals
+    assert intervals == "means of 5 seeds with 95 % t-intervals (computed on the logarithmic scale)"
     assert planned(measurements(seeds=1))["figure-4.8"].intervals == "1 seed, so without intervals"
 
 
@@ -129,7 +132,7 @@ def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
 
 
 def test_several_figures_in_one_picture(tmp_path: Path) -> None:
-    """Two side by side, so a picture of three is twice as high as one of two."""
+    """Two side by side, in the width of one; a picture of three is twice as high."""
     line = Series("a", ("1", "2"), (1.0, 5.0), (1.0, 4.0), (1.0, 6.0), (2, 2))
     figures = [Figure(name, name, "x", "y", ("1", "2"), (line,)) for name in "abc"]
     sizes = []
@@ -137,14 +140,39 @@ def test_several_figures_in_one_picture(tmp_path: Path) -> None:
         draw_panels(figures[:count], tmp_path / "panels.png")
         header = (tmp_path / "panels.png").read_bytes()[16:24]
         sizes.append((int.from_bytes(header[:4]), int.from_bytes(header[4:])))
+    assert sizes[0][0] == 300 * USUAL.size[0]
     assert sizes[1] == (sizes[0][0], 2 * sizes[0][1])
 
 
-def colours(figure: Figure, look: Look) -> list[str]:
-    return [paint["color"] for paint in drawing._paints(figure.series, look)]
+def test_names_at_the_ends_of_lines_do_not_overlap() -> None:
+    """Three that want one place stand around it, within the axis; others stay beside their lines."""
+    places = spread(np.array([0.1, 0.9, 0.95, 1.0]), np.full(4, 0.2))
+    assert places == pytest.approx([0.1, 0.5, 0.7, 0.9])
 
 
-def test_an_agent_has_the_same_colour_in_all_figures() -> None:
+def test_figures_of_the_agents_share_their_range(tmp_path: Path) -> None:
+    """What stands side by side is read together: 4.4a and 4.4b."""
+    figures = planned(measurements())
+    ranges = {limits(figures[f"figure-4.4{letter}"], Picture().add_subplot()) for letter in "ab"}
+    assert len(ranges) == 1
+
+
+def test_an_axis_has_the_title_that_its_sweep_gives_it() -> None:
+    """Then C16 is 16 on it, and numbers have commas; a caption for a paper has no number of the thesis."""
+    found = measurements()
+    asked = {**found.sweep, AXIS_TITLES: {"config": "subscribers and brokers", "speed": "speed (m/s)"}}
+    titled = replace(found, sweep=asked)
+    figure = planned(titled)["figure-4.5a"]
+    assert (figure.x_title, figure.labels["C16"]) == ("subscribers and brokers", "16")
+    assert (titled.at("speed", "8"), titled.label("nodes", "2000")) == ("speed 8 m/s", "2,000")
+    assert figure.own_caption.startswith("Messages delivered at 8 m/s; means of 5 seeds")
+
+
+def colours(figure: Figure, look: Look, part: str = "color") -> list[str]:
+    return [paint[part] for paint in drawing.paints(figure.series, look)]
+
+
+def test_an_agent_has_the_same_colour_and_marker_in_all_figures() -> None:
     """Whichever agents a figure shows, and in whatever order; further lines of an agent are lighter."""
     look = replace(USUAL, agents=("mft", "aodv", "flooding"))
     lines = [Series(agent, ("1",), (1.0,), (1.0,), (1.0,), (2,), {"agent": agent}) for agent in look.agents]
@@ -153,6 +181,10 @@ def test_an_agent_has_the_same_colour_in_all_figures() -> None:
     assert colours(Figure("b", "b", "x", "y", ("1",), (lines[2], lines[0])), look) == [whole[2], whole[0]]
     twice = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), look)
     assert twice[0] == whole[1] != twice[1]
+    markers = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), look, "marker")
+    further = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), look, "marker")
+    assert further[0] == markers[1]
+    assert further[1] not in markers
     grey = colours(Figure("d", "d", "x", "y", ("1",), (lines[1], lines[1])), replace(look, style="grey"))
     assert grey[0] == grey[1]
 
@@ -193,7 +225,7 @@ def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
     drawn = (tmp_path / "one.svg").read_text()
     assert all(f">{text}</text>" in drawn for text in ("a line", "an axis"))
     assert "what it shows" not in drawn
-    assert (tmp_path / "one.txt").read_text() == "what it shows; means of 3 seeds with 95 % intervals (t-intervals).\n"
+    assert (tmp_path / "one.txt").read_text() == "What it shows; means of 3 seeds with 95 % t-intervals.\n"
     assert b"/FontFile2" in (tmp_path / "one.pdf").read_bytes() or b"/Type0" in (tmp_path / "one.pdf").read_bytes()
     width, height = (int.from_bytes((tmp_path / "one.png").read_bytes()[at : at + 4]) for at in (16, 20))
     assert (width, height) == (1050, 750)
@@ -217,8 +249,8 @@ def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[st
     drawn: list[Axes] = []
     plot = Picture.add_subplot
 
-    def kept(picture: Picture) -> Axes:
-        drawn.append(plot(picture))
+    def kept(picture: Picture, *place: int) -> Axes:
+        drawn.append(plot(picture, *place))
         return drawn[-1]
 
     monkeypatch.setattr(Picture, "add_subplot", kept)

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
+from roambus.bridge.process import run_in_child
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import follow
 from roambus.experiments.scaffold import writer
 from roambus.experiments.scaffold.writer import AgentName, read_name, write_package
 from tests.support.places import Place, make_place
@@ -86,7 +89,8 @@ def test_a_new_agent_is_listed_and_runs(place: Place) -> None:
     assert listed["my-gossip"].startswith("Repeats the first copy of every notification")
     assert "mft" in listed
     assert "  jitter = 10ms  longest wait before it is repeated; a time, " in place.succeed("roambus show my-gossip")
-    assert "5 passed" in place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
+    told = place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
+    assert re.search("5 passed|4 passed, 1 skipped", told)  # the latter where vetting has been removed
     trace = place.folder / place.succeed(f"{RUN} my-gossip --param ttl=5").strip() / "trace.parquet"
     assert trace.is_file()
 
@@ -100,17 +104,18 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_its_transcripts_notice_a_wrong_handler(place: Place, name: str) -> None:
+def test_its_transcripts_notice_a_wrong_handler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Whoever changes the agent learns which of its promises is broken."""
-    path, (old, new) = place.folder / "my-gossip" / "my_gossip" / "agent.py", MUTANTS[name]
+    folder = tmp_path / "my-gossip"
+    write_package(AgentName("my-gossip"), folder)
+    path, (old, new) = folder / "my_gossip" / "agent.py", MUTANTS[name]
     whole = path.read_text()
     assert old in whole
     path.write_text(whole.replace(old, new))
-    try:
-        done = place.run("cd my-gossip && python -m pytest -q -p no:cacheprovider -k transcript")
-    finally:
-        path.write_text(whole)
-    assert "1 failed" in done.stdout, done.stdout
+    monkeypatch.syspath_prepend(folder)
+    texts = [file.read_text().replace("my-gossip", "my_gossip.agent:MyGossip") for file in folder.glob("tests/*.txt")]
+    same = run_in_child(lambda: [follow(parse_document(folder, text)) == text for text in texts])
+    assert sorted(same) == [False, True]
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from roambus.experiments.figures.figure import Figure, OwnFigure, Plan, agent_li
 from roambus.experiments.figures.style import Look, read_look
 from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
-from roambus.experiments.reporting.report import write_report
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import (
     Study,
@@ -33,6 +32,7 @@ from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.viewer.report import write_report
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric
@@ -113,9 +113,9 @@ def test_results_say_which_sweep_they_are_of_wherever_they_lie() -> None:
 
 def test_a_study_of_the_users_own_that_did_not_make_the_results_is_an_error() -> None:
     """The message names its sweeps."""
-    asked = load_study("caching").sweeps[0].asked
+    asked = load_study("thesis-acknowledged").sweeps[0].asked
     with pytest.raises(
-        UserError, match="'caching-absence' are not of study 'sizes', whose sweeps are thesis, flooding"
+        UserError, match="'thesis-acknowledged' are not of study 'sizes', whose sweeps are thesis, flooding"
     ):
         find_origin(describe(asked), "elsewhere", two_sweeps("thesis", "flooding"))
 
@@ -227,7 +227,7 @@ def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -
     for words in (
         "Sweep thesis",
         "Sweep flooding",
-        "Claims of nobody, checked",
+        "Claims of nobody",
         "Sizes are &lt;made up&gt;.",
         SIZE.meaning,
     ):
@@ -258,3 +258,9 @@ def test_a_claim_about_runs_that_are_not_there_is_not_measured(results: tuple[St
 def test_ordinary_metrics_keep_their_titles() -> None:
     """Whatever the study."""
     assert measurements().title(c.MESSAGES) == "messages"
+
+
+def test_a_sweep_is_no_study() -> None:
+    """The message has the commands that make its report."""
+    with pytest.raises(UserError, match=r"mine.toml is a sweep and no study: roambus sweep mine.toml, .* results/mine"):
+        load_study("mine.toml")

@@ -208,8 +208,8 @@ def test_values_on_the_command_line_have_their_types(text: str, value: object) -
 
 def test_a_sweep_of_ours_names_its_study() -> None:
     """It lies in the study's folder; sweeps of no study, and the user's own, name none."""
-    named = {name: describe(read_sweep(name))["study"] for name in ("skip-ring-steady", "thesis-bare", "beacon")}
-    assert named == {"skip-ring-steady": "skip-ring", "thesis-bare": "thesis", "beacon": None}
+    named = {name: describe(read_sweep(name))["study"] for name in ("thesis-bare", "beacon")}
+    assert named == {"thesis-bare": "thesis", "beacon": None}
 
 
 def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
@@ -226,6 +226,7 @@ def test_results_say_what_was_asked_for(sweep: Sweep, tmp_path: Path) -> None:
         "axes": {"config": ["C2", "C4"], "speed": ["2", "4"]},
         "agents": {"mft": ["mft", {}], "as_published": ["mft", {"sticky_parent": "false"}]},
         "seeds": [0, 1],
+        "axis_titles": {"config": "subscribers and brokers", "speed": "speed (m/s)"},
     }
 
 

@@ -16,7 +16,6 @@ from roambus.experiments.templates.render import (
     check_variables,
     find_beside,
     find_template,
-    functions_for,
     render,
     template_variables,
 )
@@ -57,16 +56,6 @@ def test_the_thesis_template_grows_with_its_variables() -> None:
     roles = [node.roles for node in scenario.nodes]
     assert roles == [Role.PUBLISHER] + [Role.SUBSCRIBER] * 3 + [Role.BROKER] * 4
     assert scenario.nodes[0].mobility == RandomWaypoint(8.0)
-
-
-def test_a_template_calls_the_functions_of_its_study_and_a_copy_elsewhere_those_of_all(tmp_path: Path) -> None:
-    """Templates of no study have none of them, and what renders templates knows of no study."""
-    wanted = "{{ skip_ring_crashes(1, 4, 0.5) | length }} {{ migrating_tree(1, 'brokers', 3, 0, 0) }}"
-    assert render(written(tmp_path, wanted), RUN).startswith("2 1:")
-    copy = written(tmp_path, find_template("skip-ring").read_text(encoding="utf-8"))
-    assert render(copy, RUN) == render(find_template("skip-ring"), RUN)
-    assert functions_for(TEMPLATES) == []
-    assert {one.__name__ for one in functions_for(find_template("caching").parent)} == {"population"}
 
 
 def test_publishing_can_begin_later_and_be_rarer() -> None:
@@ -150,7 +139,7 @@ def test_a_template_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     assert find_template(str(written(tmp_path, ""))) == tmp_path / "mine.ini.j2"
     with pytest.raises(
         UserError,
-        match=r"unknown template 'thesys': did you mean 'thesis'\? .* caching, .* field, .* thesis, tree, unicast; "
+        match=r"unknown template 'thesys': did you mean 'thesis'\? .*field, .*thesis, tree, unicast; "
         r"near names of other kinds: sweep 'thesis' \(roambus sweep thesis\), study 'thesis' .*; or",
     ):
         find_template("thesys")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import signal
@@ -15,6 +16,8 @@ import pytest
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.command_line import commands
+from roambus.experiments.viewer.results import page_of_results
+from roambus.notebook import FinishedRun
 
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
 
@@ -49,6 +52,30 @@ def test_an_export_is_one_page_with_all_runs(
     assert "{{" not in page.partition("<body>")[0]
     replay(moving_run, "--with", other_run, "--export", file)
     assert file.read_text() == page
+
+
+def test_the_results_of_many_runs_are_shown_as_their_report(tmp_path: Path, quick_results: Path) -> None:
+    """With the films of its runs, and of nothing else."""
+    results, file = tmp_path / "quick", tmp_path / "page.html"
+    shutil.copytree(quick_results, results)
+    for seed in (0, 1):
+        run = results / "traces" / "agent=mft" / "config=C2" / "speed=2" / f"seed={seed}"
+        run.mkdir(parents=True)
+        (run / TRACE_FILE).touch()
+    replay(results, "--export", file)
+    assert "Claims of the thesis" in file.read_text()
+    _, film = page_of_results(results, print, again=False, trust=False)
+    with pytest.raises(UserError, match="seed=1/trace"):
+        film(run.as_posix())
+    assert film("/etc") is None
+
+
+def test_a_notebook_shows_a_film_in_a_frame(moving_run: Path) -> None:
+    """The page that the command writes, whole."""
+    shown = FinishedRun(moving_run, moving_run).film()._repr_html_()
+    page = html.unescape(shown.partition('srcdoc="')[2].partition('"')[0])
+    assert page.count('class="film">') == 1
+    assert page.rstrip().endswith("</html>")
 
 
 def test_a_run_is_served_until_it_is_interrupted(moving_run: Path) -> None:

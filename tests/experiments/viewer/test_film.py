@@ -68,7 +68,9 @@ def test_given_path_losses_stand_for_distances() -> None:
     described = replace(scenario([Role.NONE] * 3), nodes=nodes, losses=losses)
     channel = described.channel
     links = drawn_links(described, over_radio=True)
-    assert links.given == ((0, 1, pytest.approx(10 ** ((88 - channel.pl_d0_db) / 24))), (1, 0, links.given[0][2]))
+    (way, back), far = links.given, 10 ** ((88 - channel.pl_d0_db) / 24)
+    assert (way[:2], back[:2]) == ((0, 1), (1, 0))
+    assert way[2] == back[2] == pytest.approx(far)
     assert (links.cells, drawn_links(described, over_radio=False).given) == (None, ())
 
 

@@ -218,21 +218,6 @@ def test_a_run_without_a_record_shows_stations(show: Show, moving_run: Path) -> 
     assert "Routing tables: not in the trace of this run." in page.inner_text("#node-state")
 
 
-def test_an_overlay_is_drawn(show: Show, tmp_path: Path, moving_run: Path) -> None:
-    """Full, faint where only one end knows the other, or not at all; a run without any offers none."""
-    rows = [row(1, node, "overlay", detail=f"1 {node} - {1 - node} - - t") for node in (0, 1)]
-    page = show(write_rows(tmp_path, rows))
-    pictures = []
-    for time in (0, 1):
-        go_to(page, time)
-        pictures.append(picture(page))
-    page.uncheck("#overlay")
-    pictures.append(picture(page))
-    assert pictures[0] == pictures[2] != pictures[1]
-    assert "neighbours on the ring" in page.inner_text("#legend")
-    assert not show(moving_run).locator("#overlay").is_visible()
-
-
 def test_areas_of_subscriptions_are_drawn(show: Show, tmp_path: Path, moving_run: Path) -> None:
     """A circle, then a rectangle, until it is unsubscribed."""
     circle, rectangle = "within 30 of (50, 40)", "topic = 'a' and x >= 10 and x <= 30 and y >= 0 and y <= 30.5"

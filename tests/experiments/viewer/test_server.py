@@ -55,6 +55,21 @@ def test_there_is_nothing_else(server: PageServer, path: str) -> None:
     assert b"the page" not in get(server, path).read()
 
 
+def test_a_page_of_results_leads_to_films(server: PageServer) -> None:
+    """Only of the runs that it names; what goes wrong is told on a page, as text."""
+
+    def film(run: str) -> str | None:
+        if run == "broken":
+            raise UserError("<no film>")
+        return {"one": "<p>its film</p>"}.get(run)
+
+    server.films = film
+    assert get(server, f"{server.path}?film=one").read() == b"<p>its film</p>"
+    assert b"&lt;no film&gt;" in get(server, f"{server.path}?film=broken").read()
+    assert get(server, f"{server.path}?film=other").status == 404
+    assert get(server, "/?film=one").status == 404
+
+
 def test_only_this_host_is_answered(server: PageServer) -> None:
     """A name that somebody else made lead here does not, even with the token; nor is PUT."""
     assert get(server, server.path, Host="evil.example").status == 403

@@ -164,3 +164,27 @@ def test_no_order_of_a_cut_and_two_publications_delivers_twice(agent: str) -> No
     exploration = explored(STANDING[agent] + SQUARE + loops, Bounds(states=4000))
     assert exploration.counterexamples == []
     assert exploration.checker.figures.ended_by is None or agent == "olsr"
+
+
+GRAPHS = ("n1-n2 n2-n3 n3-n4", "n1-n2 n1-n3 n1-n4", "n1-n2 n2-n3 n3-n4 n4-n1", "n1-n2 n2-n3 n1-n3 n3-n4")
+STILL = """
+messages fast
+links {graph}
+setup
+  n4 subscribes f1
+may n1 publishes e1
+may n3 publishes e1
+for 900ms
+must everything delivered
+must nothing twice
+"""
+
+
+def test_dsr_delivers_everything_once_where_nothing_moves() -> None:
+    """In every order of two publications; the other protocols have timers for ever, so no state of theirs is quiet."""
+    for graph in GRAPHS:
+        exploration = explored(STANDING["dsr"] + STILL.format(graph=graph))
+        assert exploration.counterexamples == []
+        assert exploration.checker.figures.ended_by is None
+    one_hop = explored(f"{STANDING['dsr']} net_diameter=1" + STILL.format(graph=GRAPHS[0]))
+    assert one_hop.counterexamples

@@ -14,20 +14,22 @@ import pytest
 
 from roambus.bridge.errors import UserError
 from roambus.bridge.runs.log import maker_line
-from roambus.experiments.measurements import format_mean, metrics_table, sent_table
+from roambus.experiments.claims import Bound, Claim, Part, Side, Verdict
+from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import metric_figures
-from roambus.experiments.reporting.report import (
+from roambus.experiments.studies.study import StudyResults, load_study, read_results
+from roambus.experiments.viewer.report import (
     PART,
     WHOLE,
-    Filters,
-    common_place,
+    dial,
+    differences,
     facts,
     making,
+    reason,
     scope,
     write_report,
 )
-from roambus.experiments.reporting.report import QUICK as QUICK_SCOPE
-from roambus.experiments.studies.study import StudyResults, load_study, read_results
+from roambus.experiments.viewer.report import QUICK as QUICK_SCOPE
 from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis, write_measurements
 
 
@@ -59,14 +61,14 @@ def page(quick_results: Path) -> Page:
 
 def test_every_figure_is_inside(page: Page, quick_results: Path) -> None:
     """Each figure stands in the page with the strokes that its file has, and a caption that says the same."""
-    pictures = [attributes for tag, attributes in page.elements if tag == "svg"]
+    pictures = [attributes for tag, attributes in page.elements if tag == "svg" and "class" not in attributes]
     figures = metric_figures(of_thesis(QUICK))
     assert len(pictures) == len(figures)
     for picture, figure in zip(pictures, figures, strict=True):
         assert str(picture["aria-label"]).startswith(figure.title)
         assert f"{figure.title}; {figure.intervals}" in page.text
     files = [(quick_results / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8") for figure in figures]
-    strokes = [attributes["d"] for _, attributes in page.elements if "d" in attributes]
+    strokes = [attributes["d"] for _, attributes in page.elements if "d" in attributes and "class" not in attributes]
     assert strokes == [" ".join(stroke.split()) for file in files for stroke in re.findall(r' d="([^"]*)"', file)]
 
 
@@ -75,6 +77,8 @@ def test_needs_no_network(page: Page) -> None:
     assert not [tag for tag, _ in page.elements if tag in ("link", "img", "image", "iframe", "object")]
     sources = [value for _, attributes in page.elements for name in ("src", "href") if (value := attributes.get(name))]
     assert all(source.startswith("#") for source in sources)
+    places = {attributes.get("id") for _, attributes in page.elements}
+    assert {source[1:] for source in sources} - places == set()
     assert page.policy.startswith("default-src 'none'; script-src 'sha256-")
 
 
@@ -93,33 +97,45 @@ def test_every_claim_with_its_verdict(page: Page) -> None:
     assert re.search(r"3 not measured", page.text)
 
 
-def test_parts_of_several_sweeps_are_told_apart() -> None:
-    """Choices are those of all sweeps, without single values; what a sweep has in common its figures need not say."""
-    first, second = QUICK, measurements(configs=("C8", "C16"), speeds=("2",), seeds=2, agents=("flooding",))
-    assert (common_place(first), common_place(second)) == ({}, {"agent": "flooding", "speed": "2"})
-    filters = Filters([first, second], [])
-    names = {choice.key: [option.name for option in choice.options] for choice in filters.choices}
-    assert names == {"agent": ["mft", "aodv", "flooding"], "config": ["C2", "C4", "C8", "C16"], "speed": ["2", "8"]}
-    assert filters.at({"config": "C16", "agent": "flooding", "seed": "1"}) == "6 2"
-    assert [choice.key for choice in Filters([second], []).choices] == ["config"]
+def claim(verdict: Verdict, *parts: Part) -> Claim:
+    return Claim(1, "text", "reading", verdict, tuple(map(str, parts)), parts)
 
 
-def test_every_point_is_in_the_table() -> None:
-    """A row for each agent, size and speed, in the sweep's order, and a cell for each metric."""
-    table = metrics_table(QUICK)
-    assert len(table.rows) == 2 * 3 * 2
-    assert [row[: table.places] for row in table.rows[:3]] == [
-        ["MFT-PubSub", "C2", "2"],
-        ["MFT-PubSub", "C2", "8"],
-        ["MFT-PubSub", "C4", "2"],
-    ]
-    assert all(len(row) == len(table.headings) for row in table.rows)
+def test_why_a_claim_does_not_hold_is_one_sentence() -> None:
+    """About the quantity that decides: the clearest against it, or without any the least clear."""
+    against = Part("delay", Bound(Side.BELOW, 1000), 13596.0, 120.4, 10, 0.0001)
+    lesser = Part("hops", Bound(Side.ABOVE), -0.1, 0.2, 10, 0.3)
+    with_it = Part("rate", Bound(Side.ABOVE), 1.0, 0.1, 10, 0)
+    assert reason(claim(Verdict.DOES_NOT_HOLD, with_it, lesser, against)) == (
+        "delay: 13,596 ± 120; the claim needs less than 1,000."
+    )
+    open_one = reason(claim(Verdict.NOT_SIGNIFICANT, with_it, lesser))
+    assert open_one == "hops: -0.1000 ± 0.2000 cannot be told from 0; the claim needs more than 0."
+    assert reason(claim(Verdict.HOLDS, with_it)) == ""
+
+
+@pytest.mark.parametrize(("side", "mean"), [(Side.ABOVE, 3.0), (Side.BELOW, -3.0)])
+def test_the_picture_of_a_quantity_has_the_claimed_side_on_the_right(side: Side, mean: float) -> None:
+    """Its bound is in the middle, and the whole interval within."""
+    at = dial(Part("x", Bound(side), mean, 1.0, 5, 0.01))
+    assert 50 < at["mean"] < 100
+    assert sorted([at["low"], at["high"]]) == pytest.approx([50 + 46 * 2 / 4, 96])
+
+
+def test_what_differs_from_the_whole_study_is_listed() -> None:
+    """Settings, values, agents and seeds, here and there; of the whole study nothing is."""
+    found = StudyResults(load_study("thesis"), (of_thesis(QUICK),))
+    told = {name: (here, there) for name, here, there in differences(found)}
+    assert told["time limit"] == ("200", "700")
+    assert told["config"] == ("C2, C4, C8", "C2, C4, C8, C16, C32")
+    assert told["agents"] == ("mft, aodv", "mft, aodv, mft-as-published, aodv-thesis")
+    assert told["seeds"] == ("3", "10")
 
 
 def test_what_was_run() -> None:
-    """Agents, axes, seeds, number of runs and durations, with their units."""
+    """Agents, axes, seeds, number of runs and durations."""
     told = dict(facts(QUICK))
-    assert (told["agents"], told["config"], told["speed (m/s)"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
+    assert (told["agents"], told["config"], told["speed"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
     assert (told["seeds a point"], told["runs"], told["time limit"]) == ("3", "36, complete", "200 s")
 
 
@@ -130,11 +146,12 @@ def test_the_first_screen_says_how_it_was_made(tmp_path: Path) -> None:
     for seed in (0, 1):
         log = tmp_path / "traces" / "agent=mft" / f"seed={seed}" / "run.log"
         log.parent.mkdir(parents=True)
-        log.write_text(f"agent mft, seed {seed}: complete in 1 s\n{maker_line()}\n")
+        log.write_text(f"agent mft, seed {seed}: complete in 61.00 s, 60.00 s of CPU, 9 MiB\n{maker_line()}\n")
     told = dict(making(read_results(tmp_path)))
     assert re.fullmatch(r"roambus \S+(, commit [0-9a-f]{12})?", told["made with"])
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", told["made on"])
     assert re.fullmatch(r"\w+ \w+, \d+ cores, Python 3[.\d]+", told["machine"])
+    assert told["run time"] == "120 s of CPU in all"
 
 
 def test_the_first_screen_says_whether_it_is_the_whole(page: Page, tmp_path: Path) -> None:
@@ -151,14 +168,6 @@ def test_the_first_screen_says_whether_it_is_the_whole(page: Page, tmp_path: Pat
         quick = {"time_limit": "200", "publish_until": "143"} if kind is QUICK_SCOPE else {}
         measured.sweep["set"] = {**asked.fixed, **quick}
         assert scope(StudyResults(load_study("thesis"), (of_thesis(measured),))) == kind
-
-
-def test_what_an_agent_never_sends_is_empty() -> None:
-    """It was not measured how many of them it sends; a type that it sends elsewhere has its zeros."""
-    table = sent_table(QUICK)
-    place = table.headings.index("RREQ")
-    assert {row[place] for row in table.rows if row[0] == "MFT-PubSub"} == {""}
-    assert "" not in {row[place] for row in table.rows if row[0] == "AODV"}
 
 
 def test_missing_runs_are_told() -> None:
@@ -181,7 +190,7 @@ def test_hostile_names_are_only_text(hostile_report: Path) -> None:
     html = hostile_report.read_text(encoding="utf-8")
     page = Page(html)
     tags = Counter(tag for tag, _ in page.elements)
-    assert (tags["script"], tags["img"]) == (1, 0)
+    assert (tags["script"], tags["img"]) == (2, 0)
     assert HOSTILE not in html
     assert HOSTILE in page.text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.errors import UserError
-from roambus.experiments.reporting.figure_files import inline_figure
+from roambus.experiments.viewer.inline_figure import inline_figure
 
 FOREIGN = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"
  width="9pt" onload="alert(1)"><script>alert(2)</script><style>* {display: none}</style><image href="http://x/"/>
@@ -25,16 +25,11 @@ def file(tmp_path: Path) -> Path:
 
 def test_what_does_not_draw_is_left_out(file: Path) -> None:
     """Scripts, styles for the whole page, HTML, addresses, and what happens on a click; ids are the figure's own."""
-    assert inline_figure(file, "f0-", ["3", "3 7"], 'a < b "c"') == (
+    assert inline_figure(file, "f0-", 'a < b "c"') == (
         '<svg viewBox="0 0 9 9" role="img" aria-label="a &lt; b &quot;c&quot;">'
-        '<g data-at="3 7"><path d="M 0 0 L 1 1" clip-path="url(#f0-c)" id="f0-m" /><use href="#f0-m" />'
+        '<g><path d="M 0 0 L 1 1" clip-path="url(#f0-c)" id="f0-m" /><use href="#f0-m" />'
         "<use /></g></svg>"
     )
-
-
-def test_a_line_more_than_expected_is_of_nothing(file: Path) -> None:
-    """So it is never hidden."""
-    assert '<g data-at="">' in inline_figure(file, "", ["3"], "")
 
 
 @pytest.mark.parametrize(("text", "message"), [("<svg", "this is not an SVG"), ("<html/>", "begins with 'html'")])
@@ -42,4 +37,4 @@ def test_another_file_is_refused(file: Path, text: str, message: str) -> None:
     """With the command that draws it again."""
     file.write_text(text)
     with pytest.raises(UserError, match=f"{message}.*roambus figures"):
-        inline_figure(file, "", [], "")
+        inline_figure(file, "", "")

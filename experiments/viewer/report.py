@@ -1,15 +1,16 @@
-"""Writes the report of a sweep or study: one self-contained HTML file with figures, claims and numbers.
+"""Writes the report of results: one self-contained HTML file with verdicts, figures, and all points to choose from.
 
-The page is a Jinja template in `page`. Figures are SVG elements, so the page can hide lines; its policy runs only its
-own script. The page refers to values by number, never by name: results can be a stranger's.
+The page is a Jinja template in `report_page`, and its policy runs only its own script. The script draws the points
+that a reader chooses, from the numbers of `explorer`. Each claim stands beside the figure that shows it.
 
 Results are the whole study only with all its agents, values, seeds and fixed settings (`scope`).
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,17 +26,19 @@ from roambus.bridge.runs.layout import (
     files_of_runs,
     writing,
 )
-from roambus.bridge.runs.log import maker_of
-from roambus.experiments.claims import Claim, Verdict
+from roambus.bridge.runs.log import cpu_seconds, maker_of
+from roambus.experiments.claims import Claim, Part, Side, Verdict
 from roambus.experiments.figures.figure import Drawn
-from roambus.experiments.measurements import Measurements, Table, axis_heading, metrics_table, sent_table
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
-from roambus.experiments.reporting.figure_files import all_figures, draw_figures, inline_figure
+from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
 from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import command_of
 from roambus.experiments.sweeps.sweep import Sweep
+from roambus.experiments.viewer.explorer import explorer_data
+from roambus.experiments.viewer.inline_figure import inline_figure
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
 
@@ -48,7 +51,7 @@ def facts(measured: Measurements) -> list[tuple[str, str]]:
     sweep = measured.sweep
     return [
         ("agents", "; ".join(_agent_fact(measured, agent) for agent in measured.agents)),
-        *((axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
+        *((measured.axis_heading(axis), ", ".join(measured.values(axis))) for axis in measured.axes),
         ("seeds a point", _seeds(measured)),
         ("runs", measured.runs_there()),
         *(
@@ -72,10 +75,6 @@ def _agent_fact(measured: Measurements, agent: str) -> str:
     words = [f"is {use}"] * (use != agent) + [f"{name} = {value}" for name, value in parameters.items()]
     name = measured.agent_name(agent)
     return f"{name} ({', '.join(words)})" if words else name
-
-
-def _levels(measured: Measurements) -> dict[str, list[str]]:
-    return {AGENT: measured.agents, **{axis: measured.values(axis) for axis in measured.axes}}
 
 
 FEW_SEEDS = 5
@@ -121,16 +120,18 @@ def reproduction(found: StudyResults) -> str:
 
 
 def making(found: StudyResults) -> list[tuple[str, str]]:
-    """Code, dates and machines from the logs, as text pairs."""
+    """Code, dates, machines and run time from the logs, as text pairs."""
     logs = (log for sweep in found.sweeps if sweep.folder for log in files_of_runs(sweep.folder, LOG_FILE))
-    makers = {maker for log in logs if (maker := maker_of(log))}
-    if not makers:
+    made = [(maker, cpu_seconds(log)) for log in logs if (maker := maker_of(log))]
+    if not made:
         return []
+    makers = {maker for maker, _ in made}
     dates = sorted({maker.date for maker in makers})
     return [
         ("made with", _named({maker.code for maker in makers})),
         ("made on", dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"),
         ("machine", _named({maker.machine for maker in makers})),
+        ("run time", f"{sum(seconds for _, seconds in made):,.0f} s of CPU in all"),
     ]
 
 
@@ -139,67 +140,26 @@ def _named(texts: set[str]) -> str:
     return "; ".join(sorted(texts)[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-VERDICT = "claims-that"
-"""No axis can have this name: template variables have no hyphens."""
+def differences(found: StudyResults) -> list[tuple[str, str, str]]:
+    """Settings otherwise than in the study's own sweeps: name, here, there."""
+    origins = ((sweep.measured, sweep.origin) for sweep in found.sweeps if sweep.origin)
+    return [row for measured, origin in origins for row in _differences(measured, origin.study.asked(origin.sweep))]
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A choosable value: `name` stands in a filtered view's address, `label` on the page."""
-
-    number: int
-    name: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChoice:
-    """Values to choose one or more from; `key` stands in the address."""
-
-    key: str
-    title: str
-    options: tuple[Option, ...]
+def _differences(measured: Measurements, asked: Sweep) -> Iterator[tuple[str, str, str]]:
+    there = {axis.name: ", ".join(axis.values) for axis in asked.axes}
+    there |= {name: plain(value) for name, value in asked.fixed.items()}
+    here = {axis: ", ".join(measured.values(axis)) for axis in measured.axes}
+    here |= {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
+    there |= {"agents": ", ".join(one.label for one in asked.agents), "seeds": str(len(asked.seeds))}
+    here |= {"agents": ", ".join(measured.agents), "seeds": str(measured.seeds)}
+    for name in there | here:
+        if here.get(name) != there.get(name):
+            yield name.replace("_", " "), here.get(name, "-"), there.get(name, "-")
 
 
-class Filters:
-    """The choices of a report, shared by all sweeps of a study."""
+# Verdicts
 
-    def __init__(self, sweeps: Sequence[Measurements], claims: Sequence[Claim]) -> None:
-        verdicts = {claim.verdict for claim in claims}
-        self._titles = _agent_titles(sweeps)
-        found = {AGENT: _united(measured.agents for measured in sweeps)}
-        found[VERDICT] = [verdict.value for verdict in Verdict if verdict in verdicts]
-        for axis in _united(measured.axes for measured in sweeps):
-            found[axis] = _united(measured.values(axis) for measured in sweeps if axis in measured.axes)
-        chosen = {key: names for key, names in found.items() if len(names) > 1}
-        self._numbers = {
-            place: number for number, place in enumerate((key, one) for key in chosen for one in chosen[key])
-        }
-        self.choices = [
-            FilterChoice(key, "verdict" if key == VERDICT else axis_heading(key), self._options(key, names))
-            for key, names in chosen.items()
-        ]
-
-    def at(self, place: Mapping[str, str]) -> str:
-        """The numbers of a place's values, separated by blanks, without those that cannot be chosen."""
-        return " ".join(str(self._numbers[one]) for one in place.items() if one in self._numbers)
-
-    def _options(self, key: str, names: Sequence[str]) -> tuple[Option, ...]:
-        titles = self._titles if key == AGENT else {}
-        return tuple(Option(self._numbers[key, name], name, titles.get(name, name)) for name in names)
-
-
-def common_place(measured: Measurements) -> dict[str, str]:
-    """The only agent and axis values that all points share."""
-    return {axis: found[0] for axis, found in _levels(measured).items() if len(found) == 1}
-
-
-def _united(lists: Iterable[Iterable[str]]) -> list[str]:
-    return list(dict.fromkeys(text for texts in lists for text in texts))
-
-
-_PAGE = Path(__file__).with_name("page")
-_METRICS = "Metrics of every point"
 _MARKS = {
     Verdict.HOLDS: "✓",
     Verdict.DOES_NOT_HOLD: "✗",
@@ -207,6 +167,47 @@ _MARKS = {
     Verdict.NOT_MEASURED: "·",
 }
 """Verdicts have mark and word, not colour alone."""
+
+
+def decisive(claim: Claim) -> Part | None:
+    """The part to show first: the clearest of those against the claim, or else the least clear."""
+    contrary = [part for part in claim.parts if not part.supports]
+    return min(contrary, key=_doubt) if contrary else max(claim.parts, key=_doubt, default=None)
+
+
+def _doubt(part: Part) -> float:
+    return 1.0 if math.isnan(part.p) else part.p
+
+
+def reason(claim: Claim) -> str:
+    """One sentence that says why a claim does not hold, or not clearly; empty for one that holds."""
+    part = decisive(claim)
+    if part is None:
+        return " ".join(claim.evidence)
+    needed = f"the claim needs {'more' if part.bound.side is Side.ABOVE else 'less'} than {part.bound.number:,g}"
+    match claim.verdict:
+        case Verdict.DOES_NOT_HOLD:
+            return f"{part.label}: {part.number}; {needed}."
+        case Verdict.NOT_SIGNIFICANT:
+            return f"{part.label}: {part.number} cannot be told from {part.bound.number:,g}; {needed}."
+    return ""
+
+
+def dial(part: Part) -> dict[str, float]:
+    """Places from 0 to 100 of a part's mean and interval; its bound is at 50, and the claimed side to its right."""
+    half = 0.0 if math.isnan(part.half_width) else part.half_width
+    sign, distance = (1 if part.bound.side is Side.ABOVE else -1), part.mean - part.bound.number
+    scale = 46 * sign / (abs(distance) + half or 1.0)
+    return {
+        "mean": 50 + distance * scale,
+        "low": 50 + (distance - half) * scale,
+        "high": 50 + (distance + half) * scale,
+    }
+
+
+# The page
+
+_PAGE = Path(__file__).with_name("report_page")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,41 +225,49 @@ class Section:
 
     name: str
     facts: list[tuple[str, str]]
-    tables: dict[str, Table]
     commands: list[str]
 
 
 def write_report(results: Path, own: Study | None = None) -> Path:
     """Write report.html with figures from the metrics below `results`; return it. Raises UserError."""
-    content, report = _content(read_results(results, own), results), results / REPORT_FILE
-    style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "filters.js"))
-    page = page_template(_PAGE / "page.html.j2").render(
-        content, style=style, script=script, script_hash=source_hash(script)
-    )
+    page, report = report_page(results, own), results / REPORT_FILE
     with writing(report):
         replace_file(report, lambda path: path.write_text(page, encoding="utf-8"))
     return report
+
+
+def report_page(results: Path, own: Study | None = None) -> str:
+    """The report's HTML; draws missing figures. Raises UserError."""
+    content = _content(read_results(results, own), results)
+    style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js"))
+    page = page_template(_PAGE / "page.html.j2")
+    return page.render(content, style=style, script=script, script_hash=source_hash(script))
 
 
 def _content(found: StudyResults, results: Path) -> dict[str, Any]:
     claims = [claim for sweep in found.sweeps for claim in sweep.claims()]
     counts = Counter(claim.verdict for claim in claims)
     sweeps = [sweep.measured for sweep in found.sweeps]
-    filters = Filters(sweeps, claims)
-    sections = [_section(sweep, alone=len(sweeps) == 1) for sweep in found.sweeps]
-    headings = {heading for section in sections for heading in section.tables[_METRICS].headings}
-    metrics = {metric.column: metric for measured in sweeps for metric in measured.metrics}
+    pictures = _pictures(found, results)
+    names = [picture.name for picture in pictures]
     return {
         "title": (found.study and found.study.title) or _title(sweeps),
-        "sections": sections,
-        "claims": [(claim, filters.at({VERDICT: claim.verdict.value})) for claim in claims],
+        "sections": [_section(sweep, alone=len(sweeps) == 1) for sweep in found.sweeps],
+        "claims": claims,
+        "groups": list(claims[0].others) if claims else [],
         "marks": _MARKS,
         "tally": [(verdict, counts[verdict]) for verdict in Verdict if counts[verdict]],
-        "pictures": _pictures(found, results, filters),
-        "filters": filters,
-        "metrics": [metric for metric in metrics.values() if metric.axis_title in headings],
+        "decisive": decisive,
+        "dial": dial,
+        "reason": reason,
+        "pictures": [(picture, [one for one in claims if one.figure == picture.name]) for picture in pictures],
+        "unpictured": [claim for claim in claims if claim.figure not in names],
+        "names": names,
+        "data": explorer_data(found, results),
+        "metrics": list({metric.column: metric for measured in sweeps for metric in measured.comparable()}.values()),
         "study": found.study,
         "scope": scope(found),
+        "differences": differences(found),
         "making": making(found),
         "few_seeds": fewest if (fewest := min(measured.seeds for measured in sweeps)) < FEW_SEEDS else 0,
         "reproduction": reproduction(found),
@@ -268,37 +277,28 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
 
 
 def _section(found: SweepResults, *, alone: bool) -> Section:
-    measured = found.measured
-    tables = {_METRICS: metrics_table(measured), "Packets by message type": sent_table(measured)}
     name = "" if alone or found.origin is None else found.origin.sweep.name
-    commands = [command_of(measured.sweep, "DIR"), "roambus aggregate DIR", "roambus figures DIR"]
-    return Section(name, facts(measured), tables, commands)
-
-
-def _agent_titles(sweeps: Sequence[Measurements]) -> dict[str, str]:
-    return {label: title for measured in sweeps for label, title in measured.sweep.get(TITLES, {}).items()}
+    commands = [command_of(found.measured.sweep, "DIR"), "roambus aggregate DIR", "roambus figures DIR"]
+    return Section(name, facts(found.measured), commands)
 
 
 def _title(sweeps: Sequence[Measurements]) -> str:
-    titles = _agent_titles(sweeps)
-    names = [titles.get(agent, agent) for agent in _united(measured.agents for measured in sweeps)]
+    titles = [measured.sweep.get(TITLES, {}).get(agent, agent) for measured in sweeps for agent in measured.agents]
+    names = list(dict.fromkeys(titles))
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
 
 
-def _pictures(found: StudyResults, results: Path, filters: Filters) -> list[Picture]:
+def _pictures(found: StudyResults, results: Path) -> list[Picture]:
     """The figures in the results; draw all if any is missing."""
-    figures = [(figure, common_place(sweep.measured)) for sweep in found.sweeps for figure in all_figures(sweep)]
-    files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure, _ in figures]
+    figures = [figure for sweep in found.sweeps for figure in all_figures(sweep)]
+    files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure in figures]
     if not all(file.is_file() for file in files):
         draw_figures(results, found.study)
-    return [
-        _picture(figure, file, f"f{number}-", [filters.at({**common, **series.place}) for series in figure.series])
-        for number, ((figure, common), file) in enumerate(zip(figures, files, strict=True))
-    ]
+    return [_picture(figure, file, f"f{at}-") for at, (figure, file) in enumerate(zip(figures, files, strict=True))]
 
 
-def _picture(figure: Drawn, file: Path, prefix: str, lines: Sequence[str]) -> Picture:
+def _picture(figure: Drawn, file: Path, prefix: str) -> Picture:
     caption = figure.caption + (" Logarithmic vertical axis." if figure.logarithmic else "")
     labels = ", ".join(series.label for series in figure.series if series.label)
     alternative = f"{caption} {figure.y_title} over {figure.x_title}{labels and f': {labels}'}"
-    return Picture(figure.name, inline_figure(file, prefix, lines, alternative), caption)
+    return Picture(figure.name, inline_figure(file, prefix, alternative), caption)

@@ -1,0 +1,78 @@
+"""The factorial over the open choices: the design separates main effects, and the analysis finds what was put in."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from docs.writers.factorial import (
+    CHOICES,
+    UNCOUNTED,
+    Judged,
+    chains,
+    design_columns,
+    effects,
+    judged,
+    main,
+    predicted,
+    readings,
+    sweep_text,
+)
+from roambus.experiments.claims import Verdict
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from tests.experiments.measured import measurements
+
+
+def test_no_main_effect_shares_its_column_with_another_or_with_a_pair() -> None:
+    columns = design_columns()
+    assert len(columns) == len(CHOICES) + len(chains())
+    for one, two in itertools.combinations(columns.values(), 2):
+        assert one @ two == 0
+
+
+def test_every_reading_is_a_sweep_of_both_protocols_and_the_first_changes_nothing(tmp_path: Path) -> None:
+    for number, reading in enumerate(readings()):
+        file = tmp_path / f"{number}.toml"
+        file.write_text(sweep_text(reading, (2, 8), 3), encoding="utf-8")
+        sweep = read_sweep(str(file))
+        assert [agent.label for agent in sweep.agents] == ["mft", "aodv"]
+    nothing = dict.fromkeys(readings()[0], False)
+    assert "mft.parameters = {  }" in sweep_text(nothing, (2, 8), 3)
+
+
+def test_an_effect_that_was_put_in_is_found_and_decides_which_reading_is_best() -> None:
+    rng = np.random.default_rng(1)
+    found = {}
+    for number, reading in enumerate(readings(), start=1):
+        margin = -1.0 + (2.0 if reading["load"] else 0.0) + rng.normal(0, 0.05, 3)
+        for uncounted in (False, True):
+            rows = [(1, "part", seed, value + 0.5 * uncounted) for seed, value in enumerate(margin)]
+            table = pd.DataFrame(rows, columns=["claim", "part", "seed", "margin"])
+            found[number, uncounted] = Judged({1: Verdict.NOT_SIGNIFICANT}, table)
+    table = effects(found).set_index("effect")
+    half, p = table["half"].to_dict(), table["p"].to_dict()
+    assert half["load"] == pytest.approx(1.0, abs=0.02)
+    assert half[UNCOUNTED] == pytest.approx(0.25)
+    assert p.pop("load") < 0.001
+    assert sum(value < 0.05 for value in p.values()) < 7  # the mean, and some by chance
+    best = predicted(effects(found)).iloc[0]
+    assert best["claims"] == 1
+    assert best["load"]
+
+
+def test_a_margin_is_positive_on_the_claimed_side() -> None:
+    measured = measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3)
+    one = judged(measured)
+    for claim, verdict in one.verdicts.items():
+        if verdict is Verdict.HOLDS:
+            parts = one.margins[one.margins["claim"] == claim].groupby("part")["margin"].mean()
+            assert (parts > 0).all()
+
+
+def test_tables_without_a_place_to_go_are_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", str(tmp_path)]) == 1
+    assert "--out says where the tables go" in capsys.readouterr().err

@@ -1,0 +1,21 @@
+"""Functions of studies in templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import Values, find_template, functions_for, render
+
+RUN: Values = {"seed": 1, "agent": "mft", "agent_parameters": ""}
+
+
+def test_a_template_calls_the_functions_of_its_study_and_a_copy_elsewhere_those_of_all(tmp_path: Path) -> None:
+    """Templates of no study have none of them, and what renders templates knows of no study."""
+    mine, copy = tmp_path / "mine.ini.j2", tmp_path / "copy.ini.j2"
+    mine.write_text("{{ skip_ring_crashes(1, 4, 0.5) | length }} {{ migrating_tree(1, 'brokers', 3, 0, 0) }}")
+    assert render(mine, RUN).startswith("2 1:")
+    copy.write_text(find_template("skip-ring").read_text(encoding="utf-8"))
+    assert render(copy, RUN) == render(find_template("skip-ring"), RUN)
+    assert functions_for(TEMPLATES) == []
+    assert {one.__name__ for one in functions_for(find_template("caching").parent)} == {"population"}
