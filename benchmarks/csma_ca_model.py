@@ -8,6 +8,8 @@ how a clear-channel assessment (CCA) counts a signal that lasts for a part of it
 
 `published` is the Markov chain of P. Park et al., A generalized Markov chain model for effective analysis of slotted
 IEEE 802.15.4 (MASS 2009), equations 16, 17, 19 and 20, with one CCA, because the channel has no slots.
+The load of its queue is that of M.-H. Zayani et al., A joint model for IEEE 802.15.4 physical and medium access control
+layers (IWCMC 2011).
 """
 
 from __future__ import annotations
