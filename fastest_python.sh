@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the fastest Python on the PATH that roambus is tested with and that can make a virtual environment. Builds
 # differ: one without profile-guided optimisation takes a third longer for everything that agents do. Without any, it
-# says what there is and what that lacks; `false` then ends make.
+# says what there is and what that lacks; `false` then ends make. One that is named is printed if it will do.
 set -eu
 
 tested=3.11:3.12:3.13:3.14
@@ -16,6 +16,16 @@ def count():
 
 print(f"{min(count() for _ in range(3)):.4f}")
 '
+
+if [ $# -gt 0 ]; then
+    if "$1" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+        echo "$1"
+    else
+        echo "roambus needs Python 3.11 to 3.14 with venv: $1 ($("$1" -V 2>&1 || true)) is older or has no venv" >&2
+        echo false
+    fi
+    exit
+fi
 
 pythons() {
     IFS=:

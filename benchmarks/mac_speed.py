@@ -4,7 +4,7 @@
 
 MFT-PubSub at 8 m/s publishes to the end. Alone, a radio carries the frames that the agents sent on the embedded one,
 with their sizes and times, and no agent hears what arrives. The figures are simulated seconds per CPU second, of this
-process and of ns-3's, less a run of two seconds.
+process and of ns-3's, less a run of five seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.vocabulary import SimTime
 
-START_S = 2
+START_S = 5
 
 
 class Recording(RadioBackend):

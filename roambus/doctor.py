@@ -7,6 +7,7 @@ prerequisite. Programs are started, because one built for another OMNeT++ is pre
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
@@ -330,7 +331,8 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
-    spark = [Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
+    system = Check("system", _check_system, "")
+    spark = [system, Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
     return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, CASTALIA, NS3, BUILDING)))
 
 
@@ -357,6 +359,18 @@ def _check_package(package: str) -> Result:
         return ok(version(package))
     except PackageNotFoundError:
         return missing("not installed", INSTALL)
+
+
+def _check_system() -> Result:
+    """Check for the parts of Linux that runs can do without."""
+    parts = {"prctl": ctypes.CDLL(None), "sched_setaffinity": os}
+    lost = [name for name, holder in parts.items() if not hasattr(holder, name)]
+    if not Path("/proc/self").exists():
+        lost.append("/proc")
+    found = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    if lost:
+        return missing(f"{found}: no {', '.join(lost)}", "roambus docs install lists the consequences")
+    return ok(found)
 
 
 def _check_machine() -> Result:

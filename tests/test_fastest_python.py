@@ -65,6 +65,15 @@ def test_without_any_it_says_what_there_is(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("does", "chosen"), [("exit 0", "{}"), ("echo Python 3.10.4; exit 1", "false")])
+def test_the_one_that_is_named_is_taken_if_it_will_do(tmp_path: Path, does: str, chosen: str) -> None:
+    """Else pip would complain about hashes."""
+    python = f"{make_python(tmp_path / 'bin', does)}/python3.11"
+    done = execute([make_tools(tmp_path / "tools")], python)
+    assert done.stdout.strip() == chosen.format(python)
+    assert ("Python 3.10.4" in done.stderr) == (chosen == "false")
+
+
 def test_make_ends_where_there_is_none(tmp_path: Path) -> None:
     """With the reason, and nothing of what a shell says about a missing program."""
     tools = Path(make_tools(tmp_path / "tools"))
@@ -93,6 +102,6 @@ def run(path: list[str]) -> str:
     return execute(path).stdout.strip()
 
 
-def execute(path: list[str]) -> subprocess.CompletedProcess[str]:
+def execute(path: list[str], *named: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": ":".join(path)}
-    return subprocess.run([SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    return subprocess.run([SCRIPT, *named], env=environment, capture_output=True, text=True, check=True)

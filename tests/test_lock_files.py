@@ -1,9 +1,17 @@
-"""The lock files hold what `pyproject.toml` asks for, for every Python and machine promised, each by its hashes."""
+"""The lock files hold what `pyproject.toml` asks for, for every Python and machine promised, each by its hashes.
+
+The oldest versions that it allows work, too.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
+import venv
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -89,3 +97,40 @@ def test_every_entry_has_hashes_and_no_host(name: str) -> None:
     left = [line for line in ENTRY.sub("", text).splitlines() if line.strip() and not line.strip().startswith("#")]
     assert left == []
     assert "://" not in text
+
+
+CORE = (
+    "tests/bridge/host",
+    "tests/bridge/trace",
+    "tests/experiments/templates",
+    "tests/roambus/test_command_line.py",
+    "tests/spark/aggregation",
+)
+
+
+def oldest(wanted: Requirement) -> str:
+    """The requirement, with the lower bound as the only version."""
+    bounds = [one.version for one in wanted.specifier if one.operator == ">="]
+    return f"{wanted.name}=={bounds[0]}" if bounds else str(wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the oldest NumPy and SciPy have no wheels for it")
+def test_the_oldest_versions_pass_the_cores_tests(tmp_path: Path) -> None:
+    """Installed together, from the package index."""
+    venv.create(tmp_path / "old", with_pip=True)
+    python = str(tmp_path / "old" / "bin" / "python")
+    tools = [f"{name}=={metadata.version(name)}" for name in ("duckdb", "hypothesis", "pytest")]
+    pip = [python, "-m", "pip", "--quiet"]
+    wanted = map(oldest, LOCKS["requirements.lock"])
+    subprocess.run([*pip, "install", *wanted, *tools, "--editable", str(ROOT)], check=True)
+    subprocess.run([*pip, "check"], check=True)
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CORE],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

@@ -15,7 +15,7 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.ns3 import find_adapter
 from roambus.bridge.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
-from roambus.doctor import Diagnosis, Finding, Result, Status, examine, look, ok
+from roambus.doctor import Diagnosis, Finding, Result, Status, _check_system, examine, look, ok
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "roambus"]
@@ -247,6 +247,15 @@ def test_a_machine_without_tools_is_told_what_to_install(tmp_path: Path, monkeyp
         assert result.status is Status.MISSING
         assert package in result.advice
     assert diagnosis.in_the_way("radio") == []
+
+
+def test_a_part_of_linux_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no fault: the page on installation says what is lost."""
+    assert _check_system().status is Status.OK
+    monkeypatch.delattr(os, "sched_setaffinity")
+    result = _check_system()
+    assert (result.status, result.advice[:20]) == (Status.MISSING, "roambus docs install")
+    assert result.found.endswith(": no sched_setaffinity")
 
 
 def test_no_java_is_no_obstacle_to_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

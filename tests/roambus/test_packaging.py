@@ -71,13 +71,7 @@ def test_the_sdist_holds_files_and_not_links(built: Distributions) -> None:
 
 
 def test_the_wheel_from_the_sdist_is_the_same(built: Distributions, tmp_path: Path) -> None:
-    """File by file: an index may build it anew."""
-    again = build(unpack(built.sdist, tmp_path / "sources"), tmp_path / "again")
-    assert files_in_wheel(again.wheel) == files_in_wheel(built.wheel)
-
-
-def test_what_is_made_in_the_folders_is_left_out(built: Distributions, tmp_path: Path) -> None:
-    """Modules that were built for Castalia depend on the machine."""
+    """File by file: an index may build it anew. What is made in the folders is left out: it depends on the machine."""
     unpacked = unpack(built.sdist, tmp_path / "sources")
     made = unpacked / "roambus" / "omnet" / "build" / "libroambus.so"
     made.parent.mkdir()

@@ -52,5 +52,5 @@ def files_in_wheel(wheel: Path) -> dict[str, bytes]:
 def install(what: str | Path, folder: Path) -> Place:
     """An empty place in whose Python pip has installed a wheel or, with `--editable`, this checkout."""
     place = make_empty_place(folder)
-    place.succeed(f"python -m pip install --quiet --no-deps {what}")
+    place.succeed(f"python -m pip install --quiet --no-deps --no-compile {what}")
     return place
