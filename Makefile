@@ -3,17 +3,21 @@
 # those that roambus is tested with, or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
 PIP = $(VENV)/bin/python -m pip --quiet
+# Python compiles what it imports, a quarter of all modules, unless it may keep nothing.
+INSTALL = $(PIP) install $(if $(PYTHONDONTWRITEBYTECODE),,--no-compile) --no-deps --require-hashes --no-build-isolation --requirement
 
 .PHONY: docs install install-dev lock results-check test test-slow reproduce wire
 
 install: $(VENV)/installed
 
 # Every file that is installed has one of the hashes in the lock files. What builds comes first, for without build
-# isolation pip fetches nothing else while it builds.
+# isolation pip fetches nothing else while it builds. PySpark takes as long as all others, which come meanwhile.
 $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	$(shell ./fastest_python.sh $(PYTHON)) -m venv $(VENV)
 	$(PIP) install --require-hashes --requirement requirements-build.lock
-	$(PIP) install --require-hashes --no-build-isolation --requirement requirements.lock
+	sed '/^pyspark==/,/[^\\]$$/d' requirements.lock > $(VENV)/others.lock
+	sed -n '/^pyspark==/,/[^\\]$$/p' requirements.lock > $(VENV)/pyspark.lock
+	printf '$(VENV)/%s.lock\n' pyspark others | xargs -n 1 -P 2 $(INSTALL)
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(VENV)/bin/python -m roambus.spark.standalone archive
 	touch $@

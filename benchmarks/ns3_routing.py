@@ -8,7 +8,7 @@ UDP, and the processor time of the simulation itself. `docs/results/ns3.md` expl
 
 Over a unit disk ours has ideal links, and ns-3 IEEE 802.11b at 1 Mbit/s with a range. Over the mean path loss of the
 CC2420 ours has the embedded radio without shadowing, and ns-3 the same 802.11b at 0 dBm. AODV has the RFC's constants
-on both sides; the others have their defaults. By the bridge ours runs over ns-3's Wi-Fi, which acknowledges.
+on both sides; the others have their defaults. By the bridge ours runs, with its link layer, over ns-3's Wi-Fi.
 """
 
 from __future__ import annotations
@@ -180,20 +180,18 @@ def _points(case: Case, seed: int, node: int) -> Sequence[tuple[float, float, fl
     )
 
 
-def scenario_of(case: Case, seed: int, folder: Path, protocol: str = AODV, parameters: str | None = None) -> Scenario:
+def scenario_of(case: Case, seed: int, folder: Path, protocol: str = AODV) -> Scenario:
     """The scenario as our back-ends read it; its movement file is written into the folder."""
     (folder / "movements").write_text(movements(case, seed), encoding="utf-8")
-    return parse_scenario(
-        ini_of(case, seed, protocol, parameters), TEMPLATE, TEMPLATES, {"movements": folder / "movements"}
-    )
+    return parse_scenario(ini_of(case, seed, protocol), TEMPLATE, TEMPLATES, {"movements": folder / "movements"})
 
 
-def ini_of(case: Case, seed: int, protocol: str = AODV, parameters: str | None = None) -> str:
+def ini_of(case: Case, seed: int, protocol: str = AODV) -> str:
     """The ini of a run, which names its movement file."""
     variables: dict[str, int | float | str | bool] = {
         "seed": seed,
         "agent": protocol,
-        "agent_parameters": OURS.get(protocol, "") if parameters is None else parameters,
+        "agent_parameters": OURS.get(protocol, ""),
         "seconds": case.seconds,
         "side": case.side,
         "nodes": case.size,
@@ -219,10 +217,9 @@ def run_ours(case: Case, seed: int, protocol: str = AODV) -> Result:
 
 
 def run_over_ns3(case: Case, seed: int, protocol: str = AODV) -> Result:
-    """Our protocol over the Wi-Fi of ns-3, by the bridge; raises UserError, BackendError."""
-    bare = f"{OURS.get(protocol, '')} link_layer=false"  # the MAC acknowledges
+    """Our protocol over the Wi-Fi of ns-3, which reports no lost frame to it; raises UserError, BackendError."""
     with tempfile.TemporaryDirectory() as name:
-        scenario = replace(scenario_of(case, seed, Path(name), protocol, bare), ns3=Ns3Settings("wifi"))
+        scenario = replace(scenario_of(case, seed, Path(name), protocol), ns3=Ns3Settings("wifi"))
         return hosted(case, scenario, Ns3Factory().make(scenario, PROTOCOLS[protocol], Path(name)), protocol)
 
 

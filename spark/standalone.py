@@ -105,7 +105,7 @@ def archive() -> None:
     """
     try:
         click.echo(write_class_archive().spark)
-    except (RoambusError, OSError, subprocess.CalledProcessError) as error:
+    except (RoambusError, OSError, subprocess.SubprocessError) as error:
         click.echo(f"Spark starts without an archive of its classes, which takes longer: {error}", err=True)
 
 

@@ -78,7 +78,7 @@ def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
     agents, seeds = made
     assert len(list(out.glob("traces/**/trace.parquet"))) == agents * seeds
     report = (out / "report.html").read_text()
-    assert f" --seeds {seeds} --out " in report
+    assert f" --seeds {seeds} --" in report
     assert f" --set time_limit={3 if '--set' in options else 5} " in report
 
 

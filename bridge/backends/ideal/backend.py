@@ -25,7 +25,16 @@ from roambus.bridge.backend import (
     Transmission,
     sent_before,
 )
-from roambus.bridge.backends.ideal.graph import Graph, GraphChange, Link, cut_off, disk_changes, reach_m, receivers
+from roambus.bridge.backends.ideal.graph import (
+    Graph,
+    GraphChange,
+    Link,
+    cut_off,
+    disk_changes,
+    reach_m,
+    receivers,
+    relink,
+)
 from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -68,7 +77,9 @@ class IdealBackend:
         seed: int = 0,
     ) -> None:
         """Set up `links` as `ideal` says; losses follow from `seed`, `moves` are for the trace."""
-        self._graph = Graph.of(nodes, links)
+        graph = Graph.of(nodes, links)
+        self._near = list(graph.near)  # changed in place: thousands of nodes have many more links that come and go
+        self._graph = graph._replace(near=self._near)
         self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
         """Cached broadcast receivers; cleared with each change of the graph."""
         self._changes: deque[GraphChange] = deque(sorted([*changes, *faults], key=lambda one: one.at))
@@ -141,8 +152,10 @@ class IdealBackend:
 
     def _happen(self) -> None:
         while self._changes and self._changes[0].at == self._now:
-            self._change(self._changes.popleft())
-            self._lose_what_is_cut_off()
+            change = self._changes.popleft()
+            self._change(change)
+            if not (isinstance(change, LinkChange) and change.up):
+                self._lose_what_is_cut_off()
         # Only now: a node that freezes again at this instant has not received anything.
         for node in self._recovered:
             for item in self._frozen.pop(node):
@@ -155,11 +168,12 @@ class IdealBackend:
 
     def _change(self, change: GraphChange) -> None:
         """Apply a fault to links and frames; the host does the rest."""
-        self._graph = self._graph.after(change)
         if isinstance(change, LinkChange):
+            relink(self._near, change)
             self._reached.pop(change.a, None)
             self._reached.pop(change.b, None)
         else:
+            self._graph = self._graph.after(change)
             self._reached.clear()
         match change:
             case Fault(node=node, kind=FaultKind.CRASH):

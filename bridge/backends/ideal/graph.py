@@ -6,7 +6,7 @@ Runs and explorations share it. Durations belong to a run's back-end; an explora
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import chain, combinations, islice, pairwise
 from math import dist
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -30,7 +30,7 @@ GraphChange = LinkChange | Partition | Fault
 class Graph(NamedTuple):
     """A link carries while it and both ends are up, within one partition; immutable."""
 
-    near: tuple[frozenset[NodeId], ...]
+    near: Sequence[frozenset[NodeId]]
     """Each node's link targets."""
     down: frozenset[NodeId] = frozenset()
     """Crashed nodes, whose links carry nothing."""
@@ -49,10 +49,9 @@ class Graph(NamedTuple):
     def after(self, change: GraphChange) -> Graph:
         """Return the graph afterwards; a freeze keeps it."""
         match change:
-            case LinkChange(_, a, b, up, one_way):
+            case LinkChange():
                 near = list(self.near)
-                for sender, receiver in ((a, b),) if one_way else ((a, b), (b, a)):
-                    near[sender] = near[sender] | {receiver} if up else near[sender] - {receiver}
+                relink(near, change)
                 return self._replace(near=tuple(near))
             case Partition(groups=groups):
                 return self._replace(groups=groups)
@@ -74,6 +73,13 @@ class Graph(NamedTuple):
         if self.down or self.groups:  # seldom, and a run asks for each broadcast after a change
             near = [receiver for receiver in near if self.carries(sender, receiver)]
         return tuple(near)
+
+
+def relink(near: list[frozenset[NodeId]], change: LinkChange) -> None:
+    """Put a link into the nodes' link targets, or take it out."""
+    both = (change.a, change.b), (change.b, change.a)
+    for sender, receiver in both[:1] if change.one_way else both:
+        near[sender] = near[sender] | {receiver} if change.up else near[sender] - {receiver}
 
 
 def receivers(reached: tuple[NodeId, ...], destination: NodeId) -> tuple[NodeId, ...] | None:
@@ -121,32 +127,52 @@ def reach_m(scenario: Scenario, node: NodeSettings) -> float:
 def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: SimTime) -> list[LinkChange]:
     """Return link changes until `time_limit`, pair by pair; needs mutual reach."""
     changes = []
-    for a, b in _may_meet(paths, max(reaches_m, default=0.0), time_limit / SECOND):
-        for up, down in contacts(paths[a], paths[b], min(reaches_m[a], reaches_m[b]), time_limit):
-            changes.append(LinkChange(up, a, b, up=True))
-            if down < time_limit:
-                changes.append(LinkChange(down, a, b, up=False))
+    pairs = iter(_may_meet(paths, max(reaches_m, default=0.0), time_limit / SECOND))
+    while some := list(islice(pairs, _PAIRS)):
+        ranges_m = [min(reaches_m[a], reaches_m[b]) for a, b in some]
+        for (a, b), spans in zip(some, contacts(paths, some, ranges_m, time_limit), strict=True):
+            for up, down in spans:
+                changes.append(LinkChange(up, a, b, up=True))
+                if down < time_limit:
+                    changes.append(LinkChange(down, a, b, up=False))
     return changes
 
 
 FEW = 64
 """Among fewer nodes all pairs are compared sooner than near ones found."""
+_PAIRS = 1 << 14
+"""So many pairs take little memory at once."""
 
 
 def _may_meet(paths: Sequence[Path], range_m: float, end_s: float) -> Iterable[tuple[NodeId, NodeId]]:
     """Yield in order the pairs whose distance in some slice of time leaves them within `range_m`, and few others."""
     if len(paths) < FEW:
         return combinations(range(len(paths)), 2)
-    from scipy.spatial import cKDTree  # noqa: PLC0415  # takes as long to import as a small run
-
     longest_m = max(sum(dist(a[1:], b[1:]) for a, b in pairwise(path)) for path in paths)
     edges = np.linspace(0, end_s, 1 + max(1, min(1000, int(longest_m / max(range_m, 1)))))
     discs = [_discs(path, edges) for path in paths]
     codes = [np.empty(0, dtype=np.int64)]
     for middles, radii in zip(*(np.stack(one, axis=1) for one in zip(*discs, strict=True)), strict=True):
         near_m = (range_m + 2 * radii.max()) * (1 + 1e-9)
-        codes.append(cKDTree(middles).query_pairs(near_m, output_type="ndarray") @ (len(paths), 1))
+        codes.append(_near(middles, near_m) @ (len(paths), 1))
     return zip(*(one.tolist() for one in divmod(np.unique(np.concatenate(codes)), len(paths))), strict=True)
+
+
+def _near(places: NDArray[np.float64], near_m: float) -> NDArray[np.int64]:
+    """Return pairs[n, 2] of places that are at most `near_m` apart, by square cells of that width."""
+    x, y = np.floor((places - places.min(axis=0)) / near_m).astype(np.int64).T
+    cells = x * (y.max() + 2) + y
+    order = np.argsort(cells)
+    found = []
+    for step in (0, 1, y.max() + 1, y.max() + 2, y.max() + 3):  # its own cell and half of those around it
+        low, high = (np.searchsorted(cells, cells + step, side, sorter=order) for side in ("left", "right"))
+        first = np.repeat(np.arange(len(cells)), high - low)
+        second = order[np.arange(len(first)) + np.repeat(high - np.cumsum(high - low), high - low)]
+        found.append(np.stack((first, second), axis=1)[(first < second) | (step > 0)])
+    pairs = np.sort(np.concatenate(found), axis=1)
+    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
+    near: NDArray[np.int64] = pairs[(apart * apart).sum(axis=1) <= near_m**2]
+    return near
 
 
 def _discs(path: Path, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -160,32 +186,50 @@ def _discs(path: Path, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64],
     return middles, radii
 
 
-def contacts(first: Path, second: Path, range_m: float, time_limit: SimTime) -> list[Span]:
-    """Return when two nodes are within `range_m`: ordered, disjoint spans."""
-    found: list[Span] = []
-    for up, down in _contacts_of_legs(first, second, range_m, time_limit):
-        if found and up <= found[-1][1]:
-            found[-1] = found[-1][0], down
+def contacts(
+    paths: Sequence[Path], pairs: Sequence[tuple[NodeId, NodeId]], ranges_m: Sequence[float], time_limit: SimTime
+) -> list[list[Span]]:
+    """Return when the nodes of each pair are within its range: ordered, disjoint spans."""
+    found: list[list[Span]] = [[] for _ in pairs]
+    for pair, up, down in _contacts_of_legs(paths, pairs, ranges_m, time_limit):
+        spans = found[pair]
+        if spans and up <= spans[-1][1]:
+            spans[-1] = spans[-1][0], down
         elif up < down:
-            found.append((up, down))
+            spans.append((up, down))
     return found
 
 
-def _contacts_of_legs(first: Path, second: Path, range_m: float, time_limit: SimTime) -> Iterator[Span]:
-    """Yield at most one contact per stretch in which both go straight."""
-    times = np.array(sorted({point.time_s for points in (first, second) for point in points} | {time_limit / SECOND}))
-    times = times[times <= time_limit / SECOND]
-    apart = positions(first, times) - positions(second, times)
-    enter, leave = _within(apart[:-1], np.diff(apart, axis=0), range_m)
+def _contacts_of_legs(
+    paths: Sequence[Path], pairs: Sequence[tuple[NodeId, NodeId]], ranges_m: Sequence[float], time_limit: SimTime
+) -> Iterator[tuple[int, SimTime, SimTime]]:
+    """Yield the pair's place and at most one contact per stretch in which both go straight."""
+    end_s = time_limit / SECOND
+    turns = {node: {point.time_s for point in paths[node] if point.time_s <= end_s} for node in {*chain(*pairs)}}
+    turns_of_both = [sorted({*turns[a], *turns[b], end_s}) for a, b in pairs]
+    times = np.array([*chain(*turns_of_both)])
+    pair = np.repeat(np.arange(len(pairs)), [len(one) for one in turns_of_both])
+    first, second = (_places(paths, np.array(nodes)[pair], times) for nodes in zip(*pairs, strict=True))
+    apart = first - second
+    is_leg, pair = pair[1:] == pair[:-1], pair[:-1]
+    enter, leave = _within(apart[:-1], np.diff(apart, axis=0), np.array(ranges_m)[pair])
     begins, lasts = times[:-1], np.diff(times)
     ups, downs = begins + enter * lasts, np.where(leave == 1, times[1:], begins + leave * lasts)
-    touches = enter < leave
-    for up, down in zip(ups[touches].tolist(), downs[touches].tolist(), strict=True):
-        yield round(up * SECOND), round(down * SECOND)
+    touches = (enter < leave) & is_leg
+    for place, up, down in zip(pair[touches].tolist(), ups[touches].tolist(), downs[touches].tolist(), strict=True):
+        yield place, round(up * SECOND), round(down * SECOND)
+
+
+def _places(paths: Sequence[Path], nodes: NDArray[np.int64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the metres[n, 2] of these nodes, each at its time."""
+    places, order = np.empty((len(nodes), 2)), np.argsort(nodes, kind="stable")
+    for where in np.split(order, np.flatnonzero(np.diff(nodes[order])) + 1):
+        places[where] = positions(paths[nodes[where[0]]], times[where])
+    return places
 
 
 def _within(
-    start: NDArray[np.float64], way: NDArray[np.float64], range_m: float
+    start: NDArray[np.float64], way: NDArray[np.float64], range_m: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return shares[n] of each stretch with |start + share * way| <= range; the first is greater if none.
 

@@ -30,25 +30,25 @@ PASSING: Path = [WayPoint(0, -20, 6), WayPoint(40, 20, 6)]
 
 def test_a_node_that_passes_by_is_in_contact_while_in_range() -> None:
     """From 8 m before the nearest point to 8 m behind it: by Pythagoras."""
-    assert contacts(STILL, PASSING, 10, 60 * SECOND) == [(12 * SECOND, 28 * SECOND)]
+    assert contacts([STILL, PASSING], [(0, 1)], [10], 60 * SECOND) == [[(12 * SECOND, 28 * SECOND)]]
 
 
 def test_a_node_that_passes_too_far_away_is_never_in_contact() -> None:
     """The nearest point is out of range."""
-    assert contacts(STILL, PASSING, 5.9, 60 * SECOND) == []
+    assert contacts([STILL, PASSING], [(0, 1)], [5.9], 60 * SECOND) == [[]]
 
 
 def test_a_contact_goes_on_over_way_points() -> None:
     """A turn within the range, and a rest there, are no new contact."""
     back_and_rest: Path = [WayPoint(0, -20, 0), WayPoint(20, 0, 0), WayPoint(23, 0, 0), WayPoint(43, -20, 0)]
-    assert contacts(STILL, back_and_rest, 10, 60 * SECOND) == [(10 * SECOND, 33 * SECOND)]
+    assert contacts([STILL, back_and_rest], [(0, 1)], [10], 60 * SECOND) == [[(10 * SECOND, 33 * SECOND)]]
 
 
 def test_nodes_at_rest_are_in_contact_always_or_never() -> None:
     """The very range is in range."""
     other: Path = [WayPoint(0, 6, 8)]
-    assert contacts(STILL, other, 10, SECOND) == [(0, SECOND)]
-    assert contacts(STILL, other, 9.99, SECOND) == []
+    assert contacts([STILL, other], [(0, 1)], [10], SECOND) == [[(0, SECOND)]]
+    assert contacts([STILL, other], [(0, 1)], [9.99], SECOND) == [[]]
 
 
 def test_the_shorter_reach_of_two_nodes_decides() -> None:
@@ -77,7 +77,7 @@ def test_contacts_are_when_the_distance_is_within_the_range(
 ) -> None:
     """At any time but within a microsecond of a crossing; contacts come in order and do not touch."""
     one, other = path_of(first), path_of(second)
-    spans = contacts(one, other, range_m, 30 * SECOND)
+    spans = contacts([one, other], [(0, 1)], [range_m], 30 * SECOND)[0]
     edges = [at for span in spans for at in span]
     assert edges == sorted(set(edges))
     times = np.arange(0, 30 * SECOND, 30 * SECOND // 997)
