@@ -13,11 +13,13 @@ from roambus.bridge.errors import UserError
 from roambus.bridge.ini import parse_scenario
 from roambus.bridge.mobility import paths_of, positions
 from roambus.bridge.runs.run import RunPlan, execute
+from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.narrowing import sweep_of
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.vocabulary import Role
 from roambus.spark.metrics.run import Run
 
 GROUPS = "3-at-0-0-10x20+2-at-40-30-20x10"
@@ -37,6 +39,19 @@ def test_each_node_stays_in_the_area_of_its_group(mobility: str, tmp_path: Path)
         assert (places >= (left, bottom)).all()
         assert (places <= (right, top)).all()
         assert (len(np.unique(places, axis=0)) == 1) == (mobility == "static")
+
+
+def test_shares_of_the_nodes_crash_or_stand_still(tmp_path: Path) -> None:
+    """The seed draws which, and publishers can be brokers, too; without a share nothing is said of it."""
+    template, run = find_template("thesis"), {"seed": 3, "agent": "beacon", "agent_parameters": ""}
+    chosen = {"crash_share": 0.5, "crash_at": 10, "still_share": 0.5, "roles": "publishers-are-brokers"}
+    scenario = parse_scenario(render(template, {**run, **chosen}), tmp_path / "run.ini", TEMPLATES)
+    assert len({fault.node for fault in scenario.faults}) == 3
+    moved = [len(np.unique(positions(path, np.arange(0, 60, 0.5)), axis=0)) > 1 for path in paths_of(scenario)]
+    assert moved.count(False) == 3
+    roles = [node.roles for node in scenario.nodes]
+    assert roles == [Role.PUBLISHER | Role.BROKER] * 2 + [Role.SUBSCRIBER] * 2 + [Role.BROKER] * 2
+    assert "faults" not in render(template, run)
 
 
 def plan_of(folder: Path, **more: Scalar) -> RunPlan:
