@@ -32,7 +32,7 @@ STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick={"
 Captured = pytest.CaptureFixture[str]
 ROAMBUS = Path(sys.executable).with_name("roambus")
 SHORT = ("--seeds", "2", "--set", "config=C2,C4", "--set", "time_limit=40", "--set", "publish_until=30")
-"""A quick study of a minute is made by the tests of the README."""
+"""Less than `--quick`, which `make reproduce` runs as it is."""
 RUNS = 16
 
 
