@@ -14,7 +14,7 @@ from benchmarks.radio_fidelity import Rows
 
 REFERENCE = Path(__file__).parents[1] / "bridge/backends/radio/reference" / FILE
 TESTS = len(METRICS) * len(SCENARIOS[SCENARIO][1])
-SENDERS, SEEDS = 10, 6
+SENDERS, SEEDS = 10, 3
 
 
 @pytest.mark.parametrize(("simulator", "cca"), [("embedded", AVERAGE), ("ns-3", AT_END)])

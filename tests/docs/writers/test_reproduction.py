@@ -72,7 +72,7 @@ def test_tables_hold_what_pictures_show(docs: Path) -> None:
     table = (docs / "reproduction" / "protocols-cost.csv").read_text(encoding="utf-8")
     assert table.startswith("figure,line,x,mean\n")
     assert re.search(
-        r'^Messages per node at 8 m/s,flooding,configuration C16,"?[\d,.]+ \([\d,.]+ to [\d,.]+\)"?$',
+        r'^Messages per node at 8 m/s,flooding,config C16,"?[\d,.]+ \([\d,.]+ to [\d,.]+\)"?$',
         table,
         re.MULTILINE,
     )

@@ -43,8 +43,14 @@ def test_each_node_stays_in_the_area_of_its_group(mobility: str, tmp_path: Path)
 
 def test_shares_of_the_nodes_crash_or_stand_still(tmp_path: Path) -> None:
     """The seed draws which, and publishers can be brokers, too; without a share nothing is said of it."""
-    template, run = find_template("thesis"), {"seed": 3, "agent": "beacon", "agent_parameters": ""}
-    chosen = {"crash_share": 0.5, "crash_at": 10, "still_share": 0.5, "roles": "publishers-are-brokers"}
+    template = find_template("thesis")
+    run: dict[str, Scalar] = {"seed": 3, "agent": "beacon", "agent_parameters": ""}
+    chosen: dict[str, Scalar] = {
+        "crash_share": 0.5,
+        "crash_at": 10,
+        "still_share": 0.5,
+        "roles": "publishers-are-brokers",
+    }
     scenario = parse_scenario(render(template, {**run, **chosen}), tmp_path / "run.ini", TEMPLATES)
     assert len({fault.node for fault in scenario.faults}) == 3
     moved = [len(np.unique(positions(path, np.arange(0, 60, 0.5)), axis=0)) > 1 for path in paths_of(scenario)]
