@@ -25,6 +25,7 @@ from benchmarks.ns3_routing import (
 from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.nodes import GivenWay
 from roambus.python_protocol.vocabulary import Role
+from tests.support.omnet import ns3
 
 LINE, MOVING = CASES[0], CASES[2]
 
@@ -98,6 +99,7 @@ def test_an_ns3_that_fails_is_an_error_with_its_last_words(tmp_path: Path) -> No
 @pytest.mark.ns3
 def test_on_a_line_ns3_does_as_ours(tmp_path: Path) -> None:
     """Every packet arrives over as many hops, and AODV sends as many requests and replies."""
+    ns3()  # skips without it
     case, worker = replace(LINE, packets=20, start_s=60), build_worker(tmp_path)
     for protocol in PROTOCOLS:
         (theirs,), ours = run_ns3([case], 1, worker, protocol)[case.name], run_ours(case, 0, protocol)
