@@ -30,7 +30,9 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SEED
 from roambus.experiments.claims import ClaimTest, Side, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError, read_measurements
-from roambus.experiments.studies.thesis.claims import AODV, FURTHER_CLAIMS, MFT, THESIS_CLAIMS
+from roambus.experiments.studies.thesis.claims import AODV, CONFIG, FURTHER_CLAIMS, MFT, THESIS_CLAIMS
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.python_protocol.mft.messages import MftParameters
 from roambus.spark.aggregation.aggregate import mean_points
 
 CLAIMS: Mapping[int, ClaimTest] = dict(enumerate((*THESIS_CLAIMS, *FURTHER_CLAIMS), start=1))
@@ -52,6 +54,8 @@ class Choice:
 
 
 _BARE, _LONG = {"link_layer": False}, {"link_queue_limit": 2000}
+_PARENT = "sticky_parent"
+_UNCORRECTED = {name: value for name, value in MftParameters.profiles["as_published"].items() if name != _PARENT}
 CHOICES = (
     Choice("link", "A", "no link layer below the protocols", mft=_BARE, aodv=_BARE),
     Choice("profile", "B", "hellos on active routes only, no RERR when a route times out", aodv={"profile": "rfc"}),
@@ -74,8 +78,8 @@ CHOICES = (
     Choice("queues", "ABD", "queues of 2,000 messages", mft=_LONG, aodv={**_LONG, "request_queue_limit": 2000}),
     Choice("start", "ABE", "publishing begins 20 s later", settings={"publish_start": 20}),
     Choice("payload", "ACD", "60 bytes of payload", settings={"payload": 60}),
-    Choice("parent", "ACE", "the first sender of a round is the parent", mft={"sticky_parent": False}),
-    Choice("corrections", "BCD", "MFT-PubSub's other corrections off"),
+    Choice("parent", "ACE", "the first sender of a round is the parent", mft={_PARENT: False}),
+    Choice("corrections", "BCD", "MFT-PubSub's other corrections off", mft=_UNCORRECTED),
     Choice(
         "jitter",
         "BCE",
@@ -85,7 +89,6 @@ CHOICES = (
     ),
     Choice("backoff", "ADE", "the MAC's back-off does not grow", settings={"backoff_type": 1}),
 )
-_CORRECTIONS = ["home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps"]
 
 Reading = Mapping[str, bool]
 """By the name of each choice, whether it is the other way round."""
@@ -112,9 +115,6 @@ def chains() -> list[list[str]]:
 # Sweep files
 
 
-_SIZES = {"C2": (2, 35), "C4": (4, 45), "C8": (8, 60), "C16": (16, 80), "C32": (32, 110)}
-
-
 def sweep_text(reading: Reading, speeds: Sequence[int], seeds: int) -> str:
     """The sweep of one reading: both protocols at all sizes, 200 s."""
     chosen = [choice for choice in CHOICES if reading[choice.name]]
@@ -124,11 +124,9 @@ def sweep_text(reading: Reading, speeds: Sequence[int], seeds: int) -> str:
         settings |= choice.settings
         parameters[MFT] |= choice.mft
         parameters[AODV] |= choice.aodv
-    if reading["corrections"]:
-        parameters[MFT] |= dict.fromkeys(_CORRECTIONS, False)
     lines = ['template = "thesis"', f"seeds = {seeds}", "", "[set]", *_assignments(settings), "", "[axes]"]
-    for name, (nodes, side) in _SIZES.items():
-        values = {"publishers": 2, "subscribers": nodes, "brokers": nodes, "side": side}
+    (sizes,) = (axis.values for axis in read_sweep("thesis").axes if axis.name == CONFIG)
+    for name, values in sizes.items():
         lines.append(f"config.{name} = {{ {', '.join(_assignments(values))} }}")
     lines += [f"speed = {list(speeds)}", "", "[agents]"]
     for agent, given in parameters.items():
@@ -169,7 +167,7 @@ def judged(measured: Measurements) -> Judged:
             verdicts[number] = judge(list(test.parts(measured)))
         except NotMeasuredError:
             continue
-        margins += [(number, part, seed, margin) for part, seed, margin in _margins(test, measured)]
+        margins += [(number, *margin) for margin in _margins(test, measured)]
     return Judged(verdicts, pd.DataFrame(margins, columns=["claim", "part", "seed", "margin"]))
 
 
@@ -271,9 +269,9 @@ def predicted(table: pd.DataFrame) -> pd.DataFrame:
 
 def verdict_table(found: Mapping[tuple[int, bool], Judged]) -> pd.DataFrame:
     """A row for each reading and count of messages: its choices, each claim's verdict, and how many hold."""
-    rows = []
+    rows, design = [], readings()
     for (number, uncounted), one in found.items():
-        chosen = {name: int(way) for name, way in readings()[number - 1].items()}
+        chosen = {name: int(way) for name, way in design[number - 1].items()}
         verdicts = {f"claim {claim}": verdict.value for claim, verdict in one.verdicts.items()}
         holding = sum(verdict is Verdict.HOLDS for verdict in one.verdicts.values())
         rows.append({"reading": number, **chosen, UNCOUNTED: int(uncounted), "hold": holding, **verdicts})
