@@ -1,7 +1,9 @@
 """Whether a reading of the thesis exists under which its claims hold: a fractional factorial over the open choices.
 
-python -m docs.writers.factorial design DIR          writes a sweep file for each of the 32 readings, and the design
-python -m docs.writers.factorial analyse DIR --out DIR   reads DIR/results/NN, aggregated, and writes the tables
+python -m docs.writers.factorial design DIR                  writes DIR/NN.toml, the sweep of each of the 32 readings
+python -m docs.writers.factorial analyse DIR --out PAGES     reads DIR/results, aggregated, and writes the tables
+python -m docs.writers.factorial best DIR                    writes DIR/best-N.toml, the sweeps of three readings
+python -m docs.writers.factorial confirm DIR --out PAGES     reads DIR/results/best-N, and writes their verdicts
 
 Thirteen choices have two levels: the reproduction's, and another that the text allows as well. A choice alone may
 decide nothing, and two together everything, so the readings change half of the choices at a time. The columns are the
@@ -28,7 +30,7 @@ from scipy import stats
 from docs.writers.open_choices import without_acknowledgements
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SEED
-from roambus.experiments.claims import ClaimTest, Side, Verdict, judge
+from roambus.experiments.claims import SIGNIFICANCE, ClaimTest, Side, Verdict, holm, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError, read_measurements
 from roambus.experiments.studies.thesis.claims import AODV, CONFIG, FURTHER_CLAIMS, MFT, THESIS_CLAIMS
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -87,11 +89,14 @@ CHOICES = (
         mft={"relay_jitter": "20ms"},
         aodv={"broadcast_jitter": "100ms"},
     ),
-    Choice("backoff", "ADE", "the MAC's back-off does not grow", settings={"backoff_type": 1}),
+    Choice("back-off", "ADE", "the MAC's back-off does not grow", settings={"backoff_type": 1}),
 )
 
 Reading = Mapping[str, bool]
 """By the name of each choice, whether it is the other way round."""
+Row = tuple[int, bool]
+"""A reading's number, and whether acknowledgements are left out of its messages."""
+PREDICTIONS = Path(__file__).parents[1] / "results" / "open-choices-together-predictions.csv"
 
 
 def readings() -> list[dict[str, bool]]:
@@ -113,6 +118,11 @@ def chains() -> list[list[str]]:
 
 
 # Sweep files
+
+
+DESIGN_SPEEDS, CONFIRM_SPEEDS = (2, 8), (2, 6, 8)
+"""In m/s; claim 5 alone asks for 6."""
+CONFIRM_SEEDS = 10
 
 
 def sweep_text(reading: Reading, speeds: Sequence[int], seeds: int) -> str:
@@ -146,7 +156,7 @@ def write_design(folder: Path, seeds: int) -> None:
     """Write the sweep files, named by the design's rows; raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, reading in enumerate(readings(), start=1):
-        (folder / f"{number:02}.toml").write_text(sweep_text(reading, (2, 8), seeds), encoding="utf-8")
+        (folder / f"{number:02}.toml").write_text(sweep_text(reading, DESIGN_SPEEDS, seeds), encoding="utf-8")
 
 
 # Quantities
@@ -179,11 +189,11 @@ def _margins(test: ClaimTest, measured: Measurements) -> Iterator[tuple[str, int
             yield part.label, int(str(seed)), sign * (part.mean - part.bound.number)
 
 
-def read_judged(folder: Path) -> dict[tuple[int, bool], Judged]:
+def read_judged(folders: Mapping[int, Path]) -> dict[Row, Judged]:
     """Each reading's claims, with acknowledgements counted as messages and without; raises UserError."""
     found = {}
-    for number in range(1, len(readings()) + 1):
-        measured = read_measurements(folder / f"{number:02}")
+    for number, folder in folders.items():
+        measured = read_measurements(folder)
         found[number, False] = judged(measured)
         found[number, True] = judged(without_acknowledgements(measured))
     return found
@@ -192,35 +202,33 @@ def read_judged(folder: Path) -> dict[tuple[int, bool], Judged]:
 # Effects
 
 
-def effects(found: Mapping[tuple[int, bool], Judged]) -> pd.DataFrame:
-    """A row for each part of a claim and each effect: half its difference, its 95 % interval, its p.
+def effects(found: Mapping[Row, Judged]) -> pd.DataFrame:
+    """A row for each part of a claim, each way to count messages and each effect.
 
-    The model is a mean, the reading and the seed; what is left is the error. Claims on messages have a further effect,
-    of counting acknowledgements or not.
+    It has half the effect's difference, its 95 % interval, its p, and whether it is significant at 5 % by Holm's
+    correction over the choices' effects on the part. The model is a mean, the reading and the seed; what is left is
+    the error.
     """
     rows = []
-    columns = design_columns()
-    counted = _stacked(found, uncounted=False)
-    uncounted = _stacked(found, uncounted=True)
-    for (claim, part), margins in counted.items():
-        table = margins.dropna(axis=1)
-        residual = table.sub(table.mean(axis=1), axis=0).sub(table.mean(axis=0), axis=1) + table.to_numpy().mean()
-        freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-        error = float(np.sqrt((residual.to_numpy() ** 2).sum() / freedom / table.size)) if freedom else np.nan
-        for name, signs in columns.items():
-            effect = float((table.mean(axis=1).to_numpy() * signs).mean())
-            rows.append((claim, part, name, effect, *_inference(effect, error, freedom)))
-        rows.append((claim, part, "mean", float(table.to_numpy().mean()), *_inference(1.0, error, freedom)))
-        change = (uncounted[claim, part] - margins).to_numpy()
-        rows.append((claim, part, UNCOUNTED, float(np.nanmean(change)) / 2, np.nan, np.nan))
-    return pd.DataFrame(rows, columns=["claim", "part", "effect", "half", "interval", "p"])
+    for uncounted in (False, True):
+        for (claim, part), margins in _stacked(found, uncounted).items():
+            rows += [(claim, part, int(uncounted), *effect) for effect in _effects_on(margins)]
+    return pd.DataFrame(rows, columns=["claim", "part", UNCOUNTED, "effect", "half", "interval", "p", "significant"])
 
 
-def _inference(effect: float, error: float, freedom: int) -> tuple[float, float]:
-    if not freedom or not error:
-        return np.nan, np.nan
-    half_width = float(stats.t.ppf(0.975, freedom)) * error
-    return half_width, float(2 * stats.t.sf(abs(effect) / error, freedom))
+def _effects_on(margins: pd.DataFrame) -> Iterator[tuple[str, float, float, float, bool]]:
+    table = margins.dropna(axis=1)
+    residual = table.sub(table.mean(axis=1), axis=0).sub(table.mean(axis=0), axis=1) + table.to_numpy().mean()
+    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    error = float(np.sqrt((residual.to_numpy() ** 2).sum() / freedom / table.size)) if freedom else np.nan
+    by_reading = table.mean(axis=1).to_numpy()
+    halves = {name: float((by_reading * signs).mean()) for name, signs in design_columns().items()}
+    halves["mean"] = float(by_reading.mean())
+    width = float(stats.t.ppf(0.975, freedom)) * error if freedom and error else np.nan
+    p = [float(2 * stats.t.sf(abs(half) / error, freedom)) if freedom and error else 1.0 for half in halves.values()]
+    adjusted = holm(p[: len(CHOICES)]) + p[len(CHOICES) :]
+    for (name, half), raw, corrected in zip(halves.items(), p, adjusted, strict=True):
+        yield name, half, width, raw, corrected < SIGNIFICANCE
 
 
 def design_columns() -> dict[str, np.ndarray]:
@@ -233,7 +241,7 @@ def design_columns() -> dict[str, np.ndarray]:
     return columns
 
 
-def _stacked(found: Mapping[tuple[int, bool], Judged], uncounted: bool) -> dict[tuple[int, str], pd.DataFrame]:
+def _stacked(found: Mapping[Row, Judged], uncounted: bool) -> dict[tuple[int, str], pd.DataFrame]:
     """By claim and part, a table of margins: a row for each reading, a column for each seed."""
     parts = [one.margins.assign(reading=number) for (number, way), one in found.items() if way is uncounted]
     whole = pd.concat(parts, ignore_index=True)
@@ -243,35 +251,75 @@ def _stacked(found: Mapping[tuple[int, bool], Judged], uncounted: bool) -> dict[
     }
 
 
+def against_predictions(table: pd.DataFrame, expected: pd.DataFrame) -> pd.DataFrame:
+    """A row for each choice and claim: the sign that was predicted, and that of the significant effects on its parts.
+
+    Both are empty for none. The effect of counting messages is the difference of the means, without a test.
+    """
+    rows = []
+    for claim in map(str, CLAIMS):
+        if claim not in expected:
+            continue
+        on_claim = table[table["claim"] == int(claim)]
+        for choice in expected.index:
+            if choice == UNCOUNTED:
+                means = on_claim[on_claim["effect"] == "mean"].pivot(index="part", columns=UNCOUNTED, values="half")
+                halves = (means[1] - means[0])[lambda change: change != 0]
+            else:
+                effect = on_claim[(on_claim["effect"] == choice) & (on_claim[UNCOUNTED] == 0)]
+                halves = effect.loc[effect["significant"], "half"]
+            found = "".join(sign for sign, there in (("+", (halves > 0).any()), ("-", (halves < 0).any())) if there)
+            rows.append((choice, int(claim), expected.loc[choice, claim], found))
+    return pd.DataFrame(rows, columns=["choice", "claim", "predicted", "found"])
+
+
 # The best readings
 
 
 def predicted(table: pd.DataFrame) -> pd.DataFrame:
-    """All readings, with the number of claims of which the main effects put every part on the claimed side.
+    """All readings, the number of claims that the main effects let hold, and which; the best first.
 
-    Ties are broken by the smallest of the margins, each as a multiple of its error.
+    A claim counts if every part's margin is above zero by more than the 95 % interval of its prediction. Of equal
+    readings the one with fewer changes comes first.
     """
-    names = [choice.name for choice in CHOICES] + [UNCOUNTED]
+    names = [choice.name for choice in CHOICES]
     signs = np.array(list(itertools.product((-1, 1), repeat=len(names))))
-    holds: dict[int, np.ndarray] = {}
-    for (claim, _), rows in table.groupby(["claim", "part"], sort=False):
-        by_effect = rows.set_index("effect")["half"]
-        margin = by_effect["mean"] + signs[:, :-1] @ by_effect[names[:-1]].to_numpy()
-        margin = margin + (signs[:, -1] + 1) * by_effect[UNCOUNTED]
-        number = int(str(claim))
-        holds[number] = holds.get(number, np.ones(len(signs), dtype=bool)) & (margin > 0)
-    result = pd.DataFrame(signs > 0, columns=names)
-    result["claims"] = np.sum(list(holds.values()), axis=0)
-    result["which"] = [" ".join(str(n) for n, ok in holds.items() if ok[row]) for row in range(len(signs))]
-    result["changes"] = (signs > 0).sum(axis=1)
-    return result.sort_values(["claims", "changes"], ascending=[False, True], kind="stable")
+    wide = np.sqrt(len(names) + 1)
+    results = []
+    for uncounted, counted in table.groupby(UNCOUNTED):
+        holds: dict[int, np.ndarray] = {}
+        for (claim, _), rows in counted.groupby(["claim", "part"], sort=False):
+            by_effect = rows.set_index("effect")
+            half = by_effect["half"]
+            margin = half["mean"] + signs @ half[names].to_numpy()
+            number = int(str(claim))
+            certain = margin > wide * np.nan_to_num(by_effect["interval"].iloc[0])
+            holds[number] = holds.get(number, np.ones(len(signs), dtype=bool)) & certain
+        result = pd.DataFrame(signs > 0, columns=names)
+        result[UNCOUNTED] = bool(uncounted)
+        result["claims"] = np.sum(list(holds.values()), axis=0)
+        result["which"] = [" ".join(str(n) for n, ok in holds.items() if ok[row]) for row in range(len(signs))]
+        results.append(result)
+    every = pd.concat(results, ignore_index=True)
+    every["changes"] = every[[*names, UNCOUNTED]].sum(axis=1)
+    return every.sort_values(["claims", "changes"], ascending=[False, True], kind="stable")
 
 
-def verdict_table(found: Mapping[tuple[int, bool], Judged]) -> pd.DataFrame:
+def best_readings(table: pd.DataFrame, number: int = 3) -> list[dict[str, bool]]:
+    """The readings with the most claims, each with another set of them, as rows of the design."""
+    best = predicted(table).drop_duplicates("which")
+    rows = best[[choice.name for choice in CHOICES]].drop_duplicates().head(number)
+    return [{name: bool(row[name]) for name in rows.columns} for _, row in rows.iterrows()]
+
+
+# Tables
+
+
+def verdict_table(found: Mapping[Row, Judged], design: Mapping[int, Reading]) -> pd.DataFrame:
     """A row for each reading and count of messages: its choices, each claim's verdict, and how many hold."""
-    rows, design = [], readings()
+    rows = []
     for (number, uncounted), one in found.items():
-        chosen = {name: int(way) for name, way in design[number - 1].items()}
+        chosen = {name: int(way) for name, way in design[number].items()}
         verdicts = {f"claim {claim}": verdict.value for claim, verdict in one.verdicts.items()}
         holding = sum(verdict is Verdict.HOLDS for verdict in one.verdicts.values())
         rows.append({"reading": number, **chosen, UNCOUNTED: int(uncounted), "hold": holding, **verdicts})
@@ -279,30 +327,57 @@ def verdict_table(found: Mapping[tuple[int, bool], Judged]) -> pd.DataFrame:
 
 
 def write_tables(folder: Path, out: Path) -> None:
-    """Write the design with its verdicts, and the effects; raises UserError, OSError."""
-    found = read_judged(folder)
+    """Write the design with its verdicts, the effects, and what of them was predicted; raises UserError, OSError."""
+    found = _design_results(folder)
     table = effects(found)
     out.mkdir(parents=True, exist_ok=True)
-    verdict_table(found).to_csv(out / "readings.csv", index=False)
+    verdict_table(found, dict(enumerate(readings(), start=1))).to_csv(out / "readings.csv", index=False)
     table.to_csv(out / "effects.csv", index=False, float_format="%.4g")
-    click.echo(predicted(table).head(20).to_string())
+    against_predictions(table, pd.read_csv(PREDICTIONS, index_col="choice", dtype=str, keep_default_na=False)).to_csv(
+        out / "predictions.csv", index=False
+    )
+    click.echo(predicted(table).drop_duplicates("which").head(20).to_string(index=False))
+
+
+def _design_results(folder: Path) -> dict[Row, Judged]:
+    return read_judged({number: folder / "results" / f"{number:02}" for number in range(1, len(readings()) + 1)})
+
+
+def write_best(folder: Path) -> None:
+    """Write the sweeps of the three best readings; raises UserError, OSError."""
+    for number, reading in enumerate(best_readings(effects(_design_results(folder))), start=1):
+        text = sweep_text(reading, CONFIRM_SPEEDS, CONFIRM_SEEDS)
+        (folder / f"best-{number}.toml").write_text(text, encoding="utf-8")
+
+
+def write_confirmed(folder: Path, out: Path) -> None:
+    """Write the verdicts of the three best readings, run with more seeds; raises UserError, OSError."""
+    design = dict(enumerate(best_readings(effects(_design_results(folder))), start=1))
+    found = read_judged({number: folder / "results" / f"best-{number}" for number in design})
+    out.mkdir(parents=True, exist_ok=True)
+    verdict_table(found, design).to_csv(out / "best.csv", index=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the design, or the tables; see the head of this file."""
+    """Writes sweeps or tables; see the head of this file."""
     parser = argparse.ArgumentParser(description="a fractional factorial over the thesis' open choices")
-    parser.add_argument("task", choices=("design", "analyse"))
+    parser.add_argument("task", choices=("design", "analyse", "best", "confirm"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args(arguments)
     try:
-        if asked.task == "design":
-            write_design(asked.folder, asked.seeds)
-        elif asked.out is None:
-            raise UserError("--out says where the tables go")
-        else:
-            write_tables(asked.folder, asked.out)
+        match asked.task:
+            case "design":
+                write_design(asked.folder, asked.seeds)
+            case "best":
+                write_best(asked.folder)
+            case _ if asked.out is None:
+                raise UserError("--out says where the tables go")
+            case "analyse":
+                write_tables(asked.folder, asked.out)
+            case _:
+                write_confirmed(asked.folder, asked.out)
     except (RoambusError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         return 1

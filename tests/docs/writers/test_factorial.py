@@ -13,6 +13,8 @@ from docs.writers.factorial import (
     CHOICES,
     UNCOUNTED,
     Judged,
+    against_predictions,
+    best_readings,
     chains,
     design_columns,
     effects,
@@ -53,15 +55,20 @@ def test_an_effect_that_was_put_in_is_found_and_decides_which_reading_is_best() 
             rows = [(1, "part", seed, value + 0.5 * uncounted) for seed, value in enumerate(margin)]
             table = pd.DataFrame(rows, columns=["claim", "part", "seed", "margin"])
             found[number, uncounted] = Judged({1: Verdict.NOT_SIGNIFICANT}, table)
-    table = effects(found).set_index("effect")
-    half, p = table["half"].to_dict(), table["p"].to_dict()
-    assert half["load"] == pytest.approx(1.0, abs=0.02)
-    assert half[UNCOUNTED] == pytest.approx(0.25)
-    assert p.pop("load") < 0.001
-    assert sum(value < 0.05 for value in p.values()) < 7  # the mean, and some by chance
-    best = predicted(effects(found)).iloc[0]
+    table = effects(found)
+    counted = table[table[UNCOUNTED] == 0].set_index("effect")
+    assert counted["half"]["load"] == pytest.approx(1.0, abs=0.02)
+    mains = counted.loc[[choice.name for choice in CHOICES], "significant"]
+    assert mains["load"]
+    assert mains.sum() < 3, "some by chance"
+    best = predicted(table).iloc[0]
     assert best["claims"] == 1
     assert best["load"]
+    assert best["changes"] == 1
+    assert [reading["load"] for reading in best_readings(table, 2)] == [True, False]
+    signs = pd.DataFrame({"1": ["+", "", "-"]}, index=["load", "places", UNCOUNTED])
+    compared = against_predictions(table, signs).set_index("choice")
+    assert compared["found"].to_dict() == {"load": "+", "places": "", UNCOUNTED: "+"}
 
 
 def test_a_margin_is_positive_on_the_claimed_side() -> None:
