@@ -26,7 +26,7 @@ import click
 
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SEED, SEEDS, SWEEP, find_traces, levels_of, read_asked, run_name
-from roambus.bridge.runs.log import maker_of
+from roambus.bridge.runs.log import maker_of, version_of_code
 from roambus.bridge.runs.run import run_key
 from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
@@ -95,6 +95,8 @@ def record(page: Path, results: Iterable[Path], then: Sequence[str] = ()) -> Rec
         SWEEPS: [_made(folder) for folder in folders],
         THEN: list(then),
     }
+    if not stale_runs(found):  # then it does not matter at which commits a long sweep was made
+        found[CODE] = version_of_code()
     replace_file(_beside(page), lambda path: path.write_text(f"{json.dumps(found, indent=1)}\n", encoding="utf-8"))
     return found
 

@@ -135,6 +135,8 @@ _METADATA: dict[str, dict[str, None]] = {
 """Metadata without dates and versions."""
 _DODGE, _SPREAD = 0.07, 0.5
 """The offset of neighbouring lines, and of all together, in distances of neighbouring x values."""
+_NEAR = 0.035
+"""The offset of neighbouring lines at most, in lengths of the axis: two x values are far apart."""
 _SIDE = 0.5
 """How far the axis reaches on both sides of a single x value, or of agents side by side."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
@@ -207,7 +209,7 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     at = places(figure.x_values)
     gaps = len(figure.series) - 1
     spacing = min(np.diff(sorted(at.values())), default=1.0)
-    dodge = min(_DODGE, _SPREAD / max(gaps, 1)) * float(spacing)
+    dodge = min(min(_DODGE, _SPREAD / max(gaps, 1)) * float(spacing), _NEAR * (np.ptp([*at.values()]) or math.inf))
     lines = []
     for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge

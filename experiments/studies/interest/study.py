@@ -263,7 +263,7 @@ CLAIMS = (
     ClaimTest(
         "Filters halve the bytes where few want a notification.",
         "Where 1/32 of the subscribers want it, at ten a second and each speed, with equal seeds, MFT-PubSub lean "
-        "sends less than half of the bytes of gossip, which neither filters nor is told the subscribers.",
+        "sends less than half of the bytes of gossip, which neither filters nor knows the subscribers.",
         at_each(
             {RATE: ("10",), SPEED: (), INTEREST: ("0.03125",)},
             Comparison(
@@ -283,7 +283,7 @@ CLAIMS = (
         ),
     ),
     ClaimTest(
-        "AODV is late where nodes move, although it is told the subscribers.",
+        "AODV is late where nodes move, although it is given the subscribers.",
         f"With constants derived for this network, it delivers less than {ENOUGH:g} of all pairs within a second in "
         "every cell with movement.",
         at_each(_MOVING, Comparison(f"{_AT}: delivered in time", _in_time(AODV), Side.BELOW, ENOUGH)),

@@ -34,7 +34,7 @@ def test_an_agent_is_a_name_a_file_or_one_of_the_sweeps_own(text: str, choice: A
 def test_a_label_of_the_sweep_that_is_an_agents_name_is_pointed_out() -> None:
     """Whoever compares with "mft" sees that the sweep's own is meant, and how to name the agent itself."""
     (line,) = same_labels(BARE, with_agents(BARE, "mft,flooding"))
-    assert line.startswith("--agents mft: the sweep's own mft, which is mft with ask_gaps=false link_layer=false; roam")
+    assert line.startswith("--agents mft: the sweep's own mft, which is mft with link_layer=false; roam")
     agent = line.split("; ")[1].split()[0]
     assert with_agents(BARE, agent).agents[0].parameters == ()
 
