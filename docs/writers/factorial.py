@@ -326,12 +326,30 @@ def verdict_table(found: Mapping[Row, Judged], design: Mapping[int, Reading]) ->
     return pd.DataFrame(rows)
 
 
+def claim_table(verdicts: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each claim: in how many rows of verdicts it holds and does not, and which choices help and harm it.
+
+    A choice helps or harms if its effect on a part is significant; a choice can do both, on different parts.
+    """
+    mains = table[table["effect"].isin([choice.name for choice in CHOICES]) & table["significant"]]
+    rows = []
+    for number in sorted(set(table["claim"])):
+        said = verdicts[f"claim {number}"].value_counts()
+        on_claim = mains[(mains["claim"] == number) & (mains[UNCOUNTED] == 0)]
+        counts = [int(said.get(verdict.value, 0)) for verdict in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD)]
+        sides = [on_claim.loc[side, "effect"].unique() for side in (on_claim["half"] > 0, on_claim["half"] < 0)]
+        rows.append((number, CLAIMS[number].text, *counts, *(" ".join(side) for side in sides)))
+    return pd.DataFrame(rows, columns=["claim", "text", "holds", "does not hold", "helped by", "harmed by"])
+
+
 def write_tables(folder: Path, out: Path) -> None:
-    """Write the design with its verdicts, the effects, and what of them was predicted; raises UserError, OSError."""
+    """Write the design with its verdicts, claims, effects and how they were predicted; raises UserError, OSError."""
     found = _design_results(folder)
     table = effects(found)
     out.mkdir(parents=True, exist_ok=True)
-    verdict_table(found, dict(enumerate(readings(), start=1))).to_csv(out / "readings.csv", index=False)
+    verdicts = verdict_table(found, dict(enumerate(readings(), start=1)))
+    verdicts.to_csv(out / "readings.csv", index=False)
+    claim_table(verdicts, table).to_csv(out / "claims.csv", index=False)
     table.to_csv(out / "effects.csv", index=False, float_format="%.4g")
     against_predictions(table, pd.read_csv(PREDICTIONS, index_col="choice", dtype=str, keep_default_na=False)).to_csv(
         out / "predictions.csv", index=False

@@ -105,7 +105,7 @@ def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
     name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
-    axes = {axis: ",".join(values) for axis, values in asked[AXES].items()}
+    axes = {axis: ",".join(map(str, values)) for axis, values in asked[AXES].items()}
     owners = asked.get(PARAMETERS, {})
     settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.files import files_below
@@ -125,9 +125,9 @@ def running_cluster(folder: Path, workers: int) -> Iterator[LocalCluster]:
 
 
 def descendants(process: int) -> list[int]:
-    """The processes that it has started, and theirs."""
-    try:
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    except OSError:
-        return []
+    """The processes that it has started, with any of its threads, and theirs."""
+    children = []
+    for file in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            children += file.read_text().split()
     return [each for child in children for each in (*descendants(int(child)), int(child))]

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.metrics.extra import own_metrics
 from tests.spark.synthetic import random_trace, write_trace
-from tests.support.clusters import ROAMBUS, running_cluster, until
+from tests.support.clusters import ROAMBUS, descendants, running_cluster, until
 
 SLOW = """\
 import os
@@ -49,7 +49,8 @@ def test_a_worker_that_is_killed_costs_time_and_nothing_else(tmp_path: Path, ses
         command = [*ROAMBUS, "aggregate", str(there), "--spark", cluster.url, "--measure", str(metrics)]
         environment = cluster.environment(cluster.settings())
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-            until(lambda: len(set(_lines(begun))) == 2 or process.poll() is not None)
+            first = cluster.workers[0].pid
+            until(lambda: {*_lines(begun)} & {*map(str, descendants(first))} or process.poll() is not None)
             cluster.kill_worker()
             _, errors = process.communicate()
         assert process.returncode == 0, errors
