@@ -30,12 +30,11 @@ from scipy import stats
 from docs.writers.open_choices import without_acknowledgements
 from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SEED
-from roambus.experiments.claims import SIGNIFICANCE, ClaimTest, Side, Verdict, holm, judge
+from roambus.experiments.claims import SIGNIFICANCE, ClaimTest, Part, Side, Verdict, holm, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError, read_measurements
 from roambus.experiments.studies.thesis.claims import AODV, CONFIG, FURTHER_CLAIMS, MFT, THESIS_CLAIMS
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.mft.messages import MftParameters
-from roambus.spark.aggregation.aggregate import mean_points
 
 CLAIMS: Mapping[int, ClaimTest] = dict(enumerate((*THESIS_CLAIMS, *FURTHER_CLAIMS), start=1))
 _BASE = "ABCDE"
@@ -172,21 +171,20 @@ class Judged(NamedTuple):
 def judged(measured: Measurements) -> Judged:
     """Judge each claim; a margin is a part's quantity less its bound, positive on the claimed side."""
     verdicts, margins = {}, []
+    # Claims are about runs; the points, which are means over all seeds, stay behind.
+    seeds = [(int(str(seed)), replace(measured, runs=runs)) for seed, runs in measured.runs.groupby(SEED)]
     for number, test in CLAIMS.items():
         try:
             verdicts[number] = judge(list(test.parts(measured)))
         except NotMeasuredError:
             continue
-        margins += [(number, *margin) for margin in _margins(test, measured)]
+        for seed, alone in seeds:
+            margins += [(number, part.label, seed, _margin(part)) for part in test.parts(alone)]
     return Judged(verdicts, pd.DataFrame(margins, columns=["claim", "part", "seed", "margin"]))
 
 
-def _margins(test: ClaimTest, measured: Measurements) -> Iterator[tuple[str, int, float]]:
-    for seed, runs in measured.runs.groupby(SEED):
-        alone = replace(measured, runs=runs, points=mean_points(runs))
-        for part in test.parts(alone):
-            sign = 1 if part.bound.side is Side.ABOVE else -1
-            yield part.label, int(str(seed)), sign * (part.mean - part.bound.number)
+def _margin(part: Part) -> float:
+    return (part.mean - part.bound.number) * (1 if part.bound.side is Side.ABOVE else -1)
 
 
 def read_judged(folders: Mapping[int, Path]) -> dict[Row, Judged]:
@@ -326,20 +324,26 @@ def verdict_table(found: Mapping[Row, Judged], design: Mapping[int, Reading]) ->
     return pd.DataFrame(rows)
 
 
-def claim_table(verdicts: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """A row for each claim: in how many rows of verdicts it holds and does not, and which choices help and harm it.
+def claim_table(found: Mapping[Row, Judged], table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each claim: in how many results it holds and does not, and which choices help and harm it.
 
-    A choice helps or harms if its effect on a part is significant; a choice can do both, on different parts.
+    It leans to its side in a result where the means of all its parts do. A choice helps or harms if its effect on a
+    part is significant; a choice can do both, on different parts.
     """
     mains = table[table["effect"].isin([choice.name for choice in CHOICES]) & table["significant"]]
     rows = []
     for number in sorted(set(table["claim"])):
-        said = verdicts[f"claim {number}"].value_counts()
+        said = [one.verdicts[number] for one in found.values()]
+        leaning = sum(_leans(one.margins[one.margins["claim"] == number]) for one in found.values())
         on_claim = mains[(mains["claim"] == number) & (mains[UNCOUNTED] == 0)]
-        counts = [int(said.get(verdict.value, 0)) for verdict in (Verdict.HOLDS, Verdict.DOES_NOT_HOLD)]
         sides = [on_claim.loc[side, "effect"].unique() for side in (on_claim["half"] > 0, on_claim["half"] < 0)]
+        counts = (said.count(Verdict.HOLDS), leaning, said.count(Verdict.DOES_NOT_HOLD))
         rows.append((number, CLAIMS[number].text, *counts, *(" ".join(side) for side in sides)))
-    return pd.DataFrame(rows, columns=["claim", "text", "holds", "does not hold", "helped by", "harmed by"])
+    return pd.DataFrame(rows, columns=["claim", "text", "holds", "leans", "does not hold", "helped by", "harmed by"])
+
+
+def _leans(margins: pd.DataFrame) -> bool:
+    return bool((margins.groupby("part")["margin"].mean() > 0).all())
 
 
 def write_tables(folder: Path, out: Path) -> None:
@@ -347,10 +351,11 @@ def write_tables(folder: Path, out: Path) -> None:
     found = _design_results(folder)
     table = effects(found)
     out.mkdir(parents=True, exist_ok=True)
-    verdicts = verdict_table(found, dict(enumerate(readings(), start=1)))
-    verdicts.to_csv(out / "readings.csv", index=False)
-    claim_table(verdicts, table).to_csv(out / "claims.csv", index=False)
-    table.to_csv(out / "effects.csv", index=False, float_format="%.4g")
+    verdict_table(found, dict(enumerate(readings(), start=1))).to_csv(out / "readings.csv", index=False)
+    claim_table(found, table).to_csv(out / "claims.csv", index=False)
+    # Most claims are not about messages, and have the same effects for both counts.
+    unlike = table.drop_duplicates([column for column in table if column != UNCOUNTED])
+    unlike.to_csv(out / "effects.csv", index=False, float_format="%.3g")
     against_predictions(table, pd.read_csv(PREDICTIONS, index_col="choice", dtype=str, keep_default_na=False)).to_csv(
         out / "predictions.csv", index=False
     )

@@ -5,8 +5,9 @@ python -m docs.writers.keys check
 
 NAME.keys beside a page, or a picture of the guide, has the code and date of its runs, the command of each sweep, and
 for each agent the number of runs and a hash of the keys of its first seed. A key covers everything that can change a
-trace, and the other seeds differ in the seed alone. A check renders these runs and makes none. It fails if a picture of
-the guide is stale; the site says of a page of results that it is.
+trace, and the other seeds differ in the seed alone. A sweep that does not come with roambus is kept as its file's text.
+A check renders these runs and makes none. It fails if a picture of the guide is stale; the site says of a page of
+results that it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -43,7 +45,7 @@ from roambus.spark.aggregation.aggregate import replace_file
 DOCS = Path("docs")
 SUFFIX = ".keys"
 CODE, DATE, MACHINE, SWEEPS, THEN, COMMAND, AGENTS = "code", "date", "machine", "sweeps", "then", "command", "agents"
-RUNS, KEY = "runs", "key"
+RUNS, KEY, TEXT = "runs", "key", "text"
 Record = Mapping[str, Any]
 """What NAME.keys holds."""
 
@@ -81,9 +83,12 @@ def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str
 # Keys
 
 
-def record(page: Path, results: Iterable[Path], then: Sequence[str] = ()) -> Record:
-    """Write the record beside a page, and return it; `then` are the commands after the sweeps. Raise UserError."""
-    folders = list(results)
+def record(page: Path, results: Iterable[Path], then: Sequence[str] = (), files: Iterable[Path] = ()) -> Record:
+    """Write the record beside a page, and return it; raise UserError, OSError.
+
+    `then` are the commands after the sweeps, `files` the sweeps that do not come with roambus.
+    """
+    folders, texts = list(results), {file.stem: file.read_text(encoding="utf-8") for file in files}
     traces = [trace for folder in folders for trace in find_traces(folder)]
     makers = [maker for trace in traces if (maker := maker_of(trace))]
     if not makers:
@@ -92,7 +97,7 @@ def record(page: Path, results: Iterable[Path], then: Sequence[str] = ()) -> Rec
         CODE: " and ".join(sorted({maker.code for maker in makers})),
         DATE: " to ".join(sorted({min(one.date for one in makers), max(one.date for one in makers)})),
         MACHINE: " and ".join(sorted({maker.machine for maker in makers})),
-        SWEEPS: [_made(folder) for folder in folders],
+        SWEEPS: [_made(folder, texts) for folder in folders],
         THEN: list(then),
     }
     if not stale_runs(found):  # then it does not matter at which commits a long sweep was made
@@ -105,7 +110,7 @@ def _beside(page: Path) -> Path:
     return page.with_suffix(SUFFIX)
 
 
-def _made(results: Path) -> dict[str, Any]:
+def _made(results: Path, texts: Mapping[str, str]) -> dict[str, Any]:
     """The sweep's command, and its agents' keys by the footers of their traces."""
     asked, traces = read_asked(results), find_traces(results)
     keys, runs = defaultdict(list), Counter[str]()
@@ -115,24 +120,28 @@ def _made(results: Path) -> dict[str, Any]:
         runs[levels[AGENT]] += 1
         if levels[SEED] == str(min(asked[SEEDS])):
             keys[levels[AGENT]].append((name, read_footer(trace).metadata[RUN_KEY]))
+    made = {agent: {RUNS: runs[agent], KEY: _digest(found)} for agent, found in keys.items()}
+    if text := texts.get(asked[SWEEP]):
+        return {COMMAND: f"roambus sweep {asked[SWEEP]}{SWEEP_SUFFIX}", TEXT: text, AGENTS: made}
     about = read_about(traces[0])
     command = rerun_command(asked[SWEEP], asked, len(asked[SEEDS]), about.backend if about else "")
-    return {
-        COMMAND: command,
-        AGENTS: {agent: {RUNS: runs[agent], KEY: _digest(found)} for agent, found in keys.items()},
-    }
+    return {COMMAND: command, AGENTS: made}
 
 
 @cache
-def keys_today(command: str) -> dict[str, str]:
-    """Each agent's hash of keys, as today's code would make the sweep's runs; raises UserError."""
+def keys_today(command: str, text: str = "") -> dict[str, str]:
+    """Each agent's hash of keys, as today's code would make the runs of the sweep, or of its file; raises UserError."""
     parser = argparse.ArgumentParser()
     parser.add_argument("name")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--backend")
     given = parser.parse_args(shlex.split(command)[2:])
-    sweep = Choice(given.set, None, given.seeds).named(given.name)
+    with TemporaryDirectory() as folder:
+        if text:
+            given.name = str(Path(folder, given.name))
+            Path(given.name).write_text(text, encoding="utf-8")
+        sweep = Choice(given.set, None, given.seeds).named(given.name)
     backend, keys = factory_of(given.backend or sweep.backend, Simulator()), defaultdict(list)
     for point in expand(sweep):
         if point.seed == sweep.seeds[0]:
@@ -159,7 +168,7 @@ def stale_runs(known: Record) -> dict[str, list[str]]:
     stale = {}
     for sweep in known[SWEEPS]:
         try:
-            today = keys_today(sweep[COMMAND])
+            today = keys_today(sweep[COMMAND], sweep.get(TEXT, ""))
         except RoambusError as error:
             stale[sweep[COMMAND]] = [f"all of them: {error}"]
             continue
@@ -172,8 +181,8 @@ def stale_runs(known: Record) -> dict[str, list[str]]:
 
 
 def renewal(known: Record) -> list[str]:
-    """The commands that make the page anew."""
-    commands = [sweep[COMMAND] for sweep in known[SWEEPS]]
+    """The commands that make the page anew; those after the sweeps also write and run sweeps of the page's own."""
+    commands = [sweep[COMMAND] for sweep in known[SWEEPS] if TEXT not in sweep]
     folders = [f"results/{shlex.split(command)[2]}" for command in commands]
     return [
         *(f"{one} --out {to} && roambus aggregate {to}" for one, to in zip(commands, folders, strict=True)),
@@ -219,6 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recording.add_argument(
         "--then", action="append", default=[], help="a command that renews the page, after the sweeps"
     )
+    recording.add_argument("--file", action="append", default=[], type=Path, help="a sweep that is not one of ours")
     checking = actions.add_parser("check", help="says which pages are stale")
     checking.add_argument("docs", nargs="?", type=Path, default=DOCS)
     given = parser.parse_args(arguments)
@@ -227,10 +237,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             text, is_bad = check(given.docs)
             click.echo(text)
             return int(is_bad)
-        record(given.page, given.results, given.then)
-    except RoambusError as error:
+        record(given.page, given.results, given.then, given.file)
+    except (RoambusError, OSError) as error:
         click.echo(f"error: {error}", err=True)
-        return error.exit_code
+        return getattr(error, "exit_code", 1)
     return 0
 
 

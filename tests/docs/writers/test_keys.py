@@ -57,6 +57,24 @@ def test_runs_of_today_are_not_stale(page: Path) -> None:
     assert check(page.parents[1]) == (f"{page}: as today's code makes it", False)
 
 
+def test_a_sweep_of_the_pages_own_is_kept_as_its_text(tmp_path: Path) -> None:
+    """Its runs are rendered from the text; another default would be noticed as in a sweep of ours."""
+    text = 'template = "field"\nseeds = 1\n[set]\ntime_limit = 1\nnodes = 3\n[agents]\nbeacon = {}\n'
+    file, page = tmp_path / "own.toml", tmp_path / "own.md"
+    file.write_text(text)
+    sweep = read_sweep(str(file))
+    with opened_results(sweep, tmp_path / "results"):
+        for plan in plan_runs(sweep, tmp_path / "results"):
+            execute(plan, RadioFactory())
+    assert main(["record", str(page), str(tmp_path / "results"), "--file", str(file)]) == 0
+    file.unlink()
+    known = read_record(page)
+    assert known is not None
+    assert stale_runs(known) == {}
+    altered = {**known, "sweeps": [{**known["sweeps"][0], "text": text.replace("nodes = 3", "nodes = 4")}]}
+    assert stale_runs(altered) == {"roambus sweep own.toml": ["beacon (1 runs)"]}
+
+
 def test_a_changed_default_makes_a_page_stale(page: Path, tmp_path: Path) -> None:
     """In a copy of the code: the agent is named with its runs, and the commands that renew the page."""
     for name in NEEDED:
@@ -85,7 +103,7 @@ def test_a_changed_default_makes_a_page_stale(page: Path, tmp_path: Path) -> Non
 
 def test_the_site_says_that_a_page_is_stale(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Below its title, with the code that measured it; a page without a record is told from a fresh one."""
-    monkeypatch.setattr("docs.writers.keys.keys_today", lambda _: {"mft": "other"})
+    monkeypatch.setattr("docs.writers.keys.keys_today", lambda *_: {"mft": "other"})
     line = stale_line(page)
     assert re.fullmatch(r"Measured at roambus .*; the code has changed since\.", line)
     assert _marked("# Small\n\nText.\n", page) == f"# Small\n\n*{line}*\n\nText.\n"
