@@ -44,7 +44,7 @@ from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
 from roambus.experiments.claims import Claim, Part, check, format_p
 from roambus.experiments.figures.drawing import draw_panels
-from roambus.experiments.figures.figure import Plan, agent_lines, cut, look_up
+from roambus.experiments.figures.figure import Plan, agent_lines, beside, cut, look_up
 from roambus.experiments.measurements import (
     Measurements,
     format_mean,
@@ -212,7 +212,7 @@ class Gallery:
 
     def _show(self, picture: str, measured: Measurements, plans: Sequence[Plan]) -> str:
         """The picture in Markdown, with a link to its numbers."""
-        drawn = [figure for plan in plans if (figure := look_up(measured, plan)).series]
+        drawn = beside([figure for plan in plans if (figure := look_up(measured, plan)).series])
         if not drawn:
             return ""
         draw_panels(drawn, self._folder / f"{picture}.png")

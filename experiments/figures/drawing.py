@@ -125,8 +125,8 @@ _SHADE, _LIGHTEST = 0.8, 0.4
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
-_PANEL_COLUMNS, _PANEL_RATIO, _TITLE_CHARACTERS = 2, 0.75, 15
-"""Panels in a row, their height in widths at most, and the characters of a title that an inch holds."""
+_PANEL_COLUMNS, _PANEL_RATIO, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 2, 0.75, 13, 10
+"""Panels in a row, their height in widths at most; the characters of a title and of a y label that an inch holds."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -201,7 +201,7 @@ def _save(picture: Picture, path: Path) -> Path:
 def _plot(figure: Figure, axes: Axes, look: Look) -> Panel:
     lines, scale = _plot_lines(figure, axes, look)
     axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(figure.y_title + scale)
+    axes.set_ylabel(fill(figure.y_title + scale, round(look.size[1] * _LABEL_CHARACTERS)))
     return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, look))
 
 
