@@ -34,7 +34,7 @@ def _of_sweep(found: SweepResults, results: Path) -> dict[str, Any]:
         "agents": [
             [agent, measured.agent_name(agent), colour_of(rank, 0, USUAL)] for rank, agent in enumerate(measured.agents)
         ],
-        "axes": [[axis, measured.axis_heading(axis), measured.values(axis)] for axis in measured.axes],
+        "axes": [[axis, measured.axis_title(axis), measured.values(axis)] for axis in measured.axes],
         "metrics": [
             [one.column, one.axis_title, one.meaning, one.scale is Scale.LOGARITHMIC, one.is_main] for one in metrics
         ],

@@ -27,7 +27,7 @@ from roambus.bridge.runs.layout import (
     writing,
 )
 from roambus.bridge.runs.log import cpu_seconds, maker_of
-from roambus.experiments.claims import Claim, Part, Side, Verdict
+from roambus.experiments.claims import SIGNIFICANCE, Claim, Part, Side, Verdict
 from roambus.experiments.figures.figure import Drawn
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
@@ -188,6 +188,10 @@ def reason(claim: Claim) -> str:
     match claim.verdict:
         case Verdict.DOES_NOT_HOLD:
             return f"{part.label}: {part.number}; {needed}."
+        case Verdict.NOT_SIGNIFICANT if part.p < SIGNIFICANCE and not part.supports:
+            return (
+                f"{part.label}: {part.number}; {needed}. Holm's correction for {len(claim.parts)} parts leaves it open."
+            )
         case Verdict.NOT_SIGNIFICANT:
             return f"{part.label}: {part.number} cannot be told from {part.bound.number:,g}; {needed}."
     return ""

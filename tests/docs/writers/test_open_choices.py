@@ -154,7 +154,7 @@ def test_every_variant_of_the_page_is_in_a_sweep() -> None:
     text = page("open-choices").read_text(encoding="utf-8")
     named = {
         line.split("|")[1].strip()
-        for line in text.partition("Predictions were written")[0].splitlines()
+        for line in text.partition("## One choice at a time")[2].partition("Predictions were written")[0].splitlines()
         if line.startswith("| ")
     }
     agents = {agent.label.partition("-")[2] or "base" for agent in read_sweep("open-agents").agents}

@@ -111,6 +111,10 @@ def test_why_a_claim_does_not_hold_is_one_sentence() -> None:
     )
     open_one = reason(claim(Verdict.NOT_SIGNIFICANT, with_it, lesser))
     assert open_one == "hops: -0.1000 ± 0.2000 cannot be told from 0; the claim needs more than 0."
+    alone_significant = Part("slope", Bound(Side.BELOW), 15.4, 14.7, 5, 0.043)
+    assert reason(claim(Verdict.NOT_SIGNIFICANT, with_it, alone_significant)) == (
+        "slope: 15.4 ± 14.7; the claim needs less than 0. Holm's correction for 2 parts leaves it open."
+    )
     assert reason(claim(Verdict.HOLDS, with_it)) == ""
 
 
