@@ -29,7 +29,7 @@ import csv
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
 from roambus.experiments.claims import Claim, Part, check, format_p
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Plan, agent_lines, beside, cut, look_up
+from roambus.experiments.figures.style import USUAL
 from roambus.experiments.measurements import (
     Measurements,
     format_mean,
@@ -150,6 +151,8 @@ class Gallery:
         self._sweeps = sweeps
         self._folder = folder
         self._compared = joined([sweeps[name] for name in COMPARED if name in sweeps])
+        agents = dict.fromkeys(agent for measured in sweeps.values() for agent in measured.agents)
+        self._look = replace(USUAL, agents=tuple(agents))
 
     @property
     def explaining(self) -> list[str]:
@@ -215,7 +218,9 @@ class Gallery:
         drawn = beside([figure for plan in plans if (figure := look_up(measured, plan)).series])
         if not drawn:
             return ""
-        draw_panels(drawn, self._folder / f"{picture}.png")
+        # The lines of one agent alone are told apart by all colours, and those of many by the agents' own.
+        one_alone = all(len({series.place.get(AGENT) for series in figure.series}) == 1 for figure in drawn)
+        draw_panels(drawn, self._folder / f"{picture}.png", USUAL if one_alone else self._look)
         rows = [
             (figure.title, series.label, f"{figure.x_title} {x}", format_mean(mean, low, high))
             for figure in drawn

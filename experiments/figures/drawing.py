@@ -179,7 +179,8 @@ def _picture(figures: Sequence[Figure], look: Look, columns: int = 1) -> Picture
         axes = picture.add_subplot(rows, columns, position)
         panels.append(_plot(figure, axes, look))
         if len(figures) > 1:
-            axes.set_title(fill(capital(figure.title), round(width * _TITLE_CHARACTERS)), loc="left")
+            title = fill(capital(figure.title), round(width * _TITLE_CHARACTERS), break_on_hyphens=False)
+            axes.set_title(title, loc="left")
     name_lines(picture, panels, look.is_narrow)
     make_room(picture, rows)
     return picture
