@@ -2,7 +2,7 @@
 
 python -m docs.writers.factorial design DIR                  writes DIR/NN.toml, the sweep of each of the 32 readings
 python -m docs.writers.factorial analyse DIR --out PAGES     reads DIR/results, aggregated, and writes the tables
-python -m docs.writers.factorial best DIR                    writes DIR/best-N.toml, the sweeps of three readings
+python -m docs.writers.factorial best DIR                    writes DIR/best-N.toml, the sweeps of four readings
 python -m docs.writers.factorial confirm DIR --out PAGES     reads DIR/results/best-N, and writes their verdicts
 
 Thirteen choices have two levels: the reproduction's, and another that the text allows as well. A choice alone may
@@ -366,16 +366,23 @@ def _design_results(folder: Path) -> dict[Row, Judged]:
     return read_judged({number: folder / "results" / f"{number:02}" for number in range(1, len(readings()) + 1)})
 
 
+def _best(folder: Path) -> dict[int, Reading]:
+    """The three readings that the model names, and the design's own with the most verdicts that hold, by number."""
+    found = _design_results(folder)
+    (own, _), _ = max(found.items(), key=lambda one: [*one[1].verdicts.values()].count(Verdict.HOLDS))
+    return dict(enumerate([*best_readings(effects(found)), readings()[own - 1]], start=1))
+
+
 def write_best(folder: Path) -> None:
-    """Write the sweeps of the three best readings; raises UserError, OSError."""
-    for number, reading in enumerate(best_readings(effects(_design_results(folder))), start=1):
+    """Write the sweeps of the best readings; raises UserError, OSError."""
+    for number, reading in _best(folder).items():
         text = sweep_text(reading, CONFIRM_SPEEDS, CONFIRM_SEEDS)
         (folder / f"best-{number}.toml").write_text(text, encoding="utf-8")
 
 
 def write_confirmed(folder: Path, out: Path) -> None:
-    """Write the verdicts of the three best readings, run with more seeds; raises UserError, OSError."""
-    design = dict(enumerate(best_readings(effects(_design_results(folder))), start=1))
+    """Write the verdicts of the best readings, run with more seeds; raises UserError, OSError."""
+    design = _best(folder)
     found = read_judged({number: folder / "results" / f"best-{number}" for number in design})
     out.mkdir(parents=True, exist_ok=True)
     verdict_table(found, design).to_csv(out / "best.csv", index=False)

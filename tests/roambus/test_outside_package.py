@@ -131,6 +131,6 @@ def test_a_broken_command_is_named_with_its_package(roambus: Roambus) -> None:
 @pytest.mark.slow
 def test_its_study_is_reproduced_with_its_own_metric(package: Path, roambus: Roambus) -> None:
     """From its first run to the report."""
-    done = roambus("reproduce", "walks", "--workers", "1", "--out", "out")
+    done = roambus("reproduce", "walks", "--workers", "1", "--out", str(package / "out"))
     assert done.code == 0, done.err
     assert "beacons" in (package / "out" / "metrics" / "runs.csv").read_text().splitlines()[0]

@@ -73,7 +73,7 @@ def test_the_table_has_a_row_a_point_and_a_column_an_agent() -> None:
     assert lines[:4] == [
         "## Messages per migration",
         "",
-        "| moving | brokers | subscriptions | first approach | MFT-PubSub |",
+        "| moving | brokers | subscriptions | first-approach | mft |",
         "| --- | --- | --- | --- | --- |",
     ]
     assert lines[4] == "| brokers | 8 | 1 | 8.50 (4.03 to 17.99) | 8.50 (4.03 to 17.99) |"
