@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
 from roambus.python_protocol.mft.messages import MftParameters
+from roambus.python_protocol.settings import parameter_settings
 
-ROOT = Path(__file__).parents[3]
+CORRECTIONS = {
+    "sticky_parent",
+    "home_decides",
+    "correct_old",
+    "forget_ways",
+    "replay_always",
+    "greet_back",
+    "tell_turns",
+    "ask_gaps",
+}
 
 
-def test_as_published_is_all_that_the_thesis_leaves_open() -> None:
-    """The same as what the study of the thesis calls mft-published."""
-    sweep = tomllib.loads((ROOT / "experiments/studies/thesis/explain-mft.toml").read_text(encoding="utf-8"))
-    published = sweep["agents"]["mft-published"]["parameters"]
-    assert MftParameters(profile="as_published") == MftParameters(**published, profile="as_published")
-    assert all(getattr(MftParameters(profile="as_published"), name) is value for name, value in published.items())
+def test_as_published_switches_all_corrections_off_and_changes_nothing_else() -> None:
+    """Its first sender of a round is the parent, too."""
+    published, ours = MftParameters(profile="as_published"), MftParameters()
+    changed = {name for name in parameter_settings(MftParameters) if getattr(published, name) != getattr(ours, name)}
+    assert changed == {*CORRECTIONS, "profile"}
+    assert not any(getattr(published, name) for name in CORRECTIONS)
 
 
 def test_the_thesis_is_the_profile_unless_another_is_named() -> None:
