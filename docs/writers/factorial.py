@@ -218,12 +218,13 @@ def _effects_on(margins: pd.DataFrame) -> Iterator[tuple[str, float, float, floa
     table = margins.dropna(axis=1)
     residual = table.sub(table.mean(axis=1), axis=0).sub(table.mean(axis=0), axis=1) + table.to_numpy().mean()
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    error = float(np.sqrt((residual.to_numpy() ** 2).sum() / freedom / table.size)) if freedom else np.nan
+    # Without a second seed, or without any difference between seeds, there is no error to measure an effect by.
+    error = float(np.sqrt((residual.to_numpy() ** 2).sum() / freedom / table.size)) if freedom else 0.0
     by_reading = table.mean(axis=1).to_numpy()
     halves = {name: float((by_reading * signs).mean()) for name, signs in design_columns().items()}
     halves["mean"] = float(by_reading.mean())
-    width = float(stats.t.ppf(0.975, freedom)) * error if freedom and error else np.nan
-    p = [float(2 * stats.t.sf(abs(half) / error, freedom)) if freedom and error else 1.0 for half in halves.values()]
+    width = float(stats.t.ppf(0.975, freedom)) * error if error else np.nan
+    p = [float(2 * stats.t.sf(abs(half) / error, freedom)) if error else 1.0 for half in halves.values()]
     adjusted = holm(p[: len(CHOICES)]) + p[len(CHOICES) :]
     for (name, half), raw, corrected in zip(halves.items(), p, adjusted, strict=True):
         yield name, half, width, raw, corrected < SIGNIFICANCE

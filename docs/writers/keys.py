@@ -89,6 +89,8 @@ def record(page: Path, results: Iterable[Path], then: Sequence[str] = (), files:
     `then` are the commands after the sweeps, `files` the sweeps that do not come with roambus.
     """
     folders, texts = list(results), {file.stem: file.read_text(encoding="utf-8") for file in files}
+    if unused := texts.keys() - {read_asked(folder).get(SWEEP) for folder in folders}:
+        raise UserError(f"no results are of the sweep {', '.join(sorted(unused))}")
     traces = [trace for folder in folders for trace in find_traces(folder)]
     makers = [maker for trace in traces if (maker := maker_of(trace))]
     if not makers:

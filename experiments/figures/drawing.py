@@ -209,8 +209,9 @@ def _plot(figure: Figure, axes: Axes, look: Look) -> Panel:
 def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
     at = places(figure.x_values)
     gaps = len(figure.series) - 1
-    spacing = min(np.diff(sorted(at.values())), default=1.0)
-    dodge = min(min(_DODGE, _SPREAD / max(gaps, 1)) * float(spacing), _NEAR * (np.ptp([*at.values()]) or math.inf))
+    spacing = float(min(np.diff(sorted(at.values())), default=1.0))
+    length = float(np.ptp([*at.values()])) or math.inf
+    dodge = min(_DODGE * spacing, _SPREAD / max(gaps, 1) * spacing, _NEAR * length)
     lines = []
     for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge

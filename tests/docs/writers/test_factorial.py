@@ -58,6 +58,10 @@ def test_an_effect_that_was_put_in_is_found_and_decides_which_reading_is_best() 
     table = effects(found)
     counted = table[table[UNCOUNTED] == 0].set_index("effect")
     assert counted["half"]["load"] == pytest.approx(1.0, abs=0.02)
+    assert counted["p"]["load"] < 0.001
+    without = table[table[UNCOUNTED] == 1].set_index("effect")
+    change = without["half"].to_dict()["mean"] - counted["half"].to_dict()["mean"]
+    assert change == pytest.approx(0.5)
     mains = counted.loc[[choice.name for choice in CHOICES], "significant"]
     assert mains["load"]
     assert mains.sum() < 3, "some by chance"

@@ -67,7 +67,7 @@ def test_a_sweep_of_the_pages_own_is_kept_as_its_text(tmp_path: Path) -> None:
         for plan in plan_runs(sweep, tmp_path / "results"):
             execute(plan, RadioFactory())
     assert main(["record", str(page), str(tmp_path / "results"), "--file", str(file)]) == 0
-    file.unlink()
+    assert main(["record", str(page), str(tmp_path / "results"), "--file", str(file.rename(tmp_path / "x.toml"))]) == 2
     known = read_record(page)
     assert known is not None
     assert stale_runs(known) == {}
