@@ -19,7 +19,7 @@ $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	sed -n '/^pyspark==/,/[^\\]$$/p' requirements.lock > $(VENV)/pyspark.lock
 	printf '$(VENV)/%s.lock\n' pyspark others | xargs -n 1 -P 2 $(INSTALL)
 	$(PIP) install --no-deps --no-build-isolation --editable .
-	$(VENV)/bin/python -m roambus.spark.standalone archive
+	$(VENV)/bin/python -m roambus.extensions.cluster.standalone archive
 	touch $@
 
 install-dev: $(VENV)/installed-dev
@@ -56,10 +56,10 @@ test-slow: install-dev
 	omnet/dependencies.sh
 	$(VENV)/bin/pytest -n 2 -m slow --hypothesis-profile=searching
 
-# After a change of bridge/wire/wire.proto or bridge/record/record.proto.
+# After a change of bridge/wire/wire.proto or extensions/recording/record.proto.
 wire: install-dev
 	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/wire --python_out=bridge/wire --pyi_out=bridge/wire wire.proto
-	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/record --python_out=bridge/record --pyi_out=bridge/record record.proto
+	$(VENV)/bin/python -m grpc_tools.protoc -I extensions/recording --python_out=extensions/recording --pyi_out=extensions/recording record.proto
 
 reproduce: install
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick

@@ -18,7 +18,7 @@ from random import Random
 import click
 from rich.progress import track
 
-from roambus.python_protocol.papers.skip_ring.labels import label_of
+from roambus.extensions.skip_ring.labels import label_of
 from tests.support.rings import Network, Start, draw_delay, draw_start, with_false_labels, wound
 
 _LEAST_IN_A_LIST = 2

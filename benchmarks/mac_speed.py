@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Step, Transmission
-from roambus.bridge.backends.ns3 import Ns3Factory
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.ini import parse_scenario
@@ -29,6 +28,7 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.extensions.ns3.backend import Ns3Factory
 from roambus.python_protocol.vocabulary import SimTime
 
 START_S = 5

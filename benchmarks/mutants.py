@@ -96,9 +96,9 @@ def _questions(mutant: Mutant, *, hunts: bool) -> Iterator[Path]:
 
 def _explored(mutant: Mutant, states: int, _: int) -> Iterator[str]:
     from roambus.bridge.transcript.transcript import Overrides  # noqa: PLC0415
-    from roambus.experiments.exploring.checker import Bounds  # noqa: PLC0415
-    from roambus.experiments.exploring.exploration import Exploration  # noqa: PLC0415
-    from roambus.experiments.exploring.scenario_file import read_question, variants  # noqa: PLC0415
+    from roambus.extensions.exploring.checker import Bounds  # noqa: PLC0415
+    from roambus.extensions.exploring.exploration import Exploration  # noqa: PLC0415
+    from roambus.extensions.exploring.scenario_file import read_question, variants  # noqa: PLC0415
 
     for path in _questions(mutant, hunts=False):
         for _name, question in variants(read_question(path)):
@@ -109,8 +109,8 @@ def _explored(mutant: Mutant, states: int, _: int) -> Iterator[str]:
 
 def _hunted(mutant: Mutant, _: int, histories: int) -> Iterator[str]:
     from roambus.bridge.transcript.transcript import Overrides  # noqa: PLC0415
-    from roambus.experiments.exploring.hunt import Judge  # noqa: PLC0415
-    from roambus.experiments.exploring.scenario_file import read_question  # noqa: PLC0415
+    from roambus.extensions.exploring.hunt import Judge  # noqa: PLC0415
+    from roambus.extensions.exploring.scenario_file import read_question  # noqa: PLC0415
 
     for path in _questions(mutant, hunts=True):
         hunt = Judge(read_question(path), Overrides())

@@ -34,7 +34,6 @@ import numpy as np
 
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.ns3 import Ns3Factory, find_adapter, find_ns3
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
@@ -48,11 +47,12 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.measurements import markdown_table
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
+from roambus.extensions.ns3.backend import Ns3Factory, find_adapter, find_ns3
+from roambus.extensions.routing.dsdv import Dsdv
+from roambus.extensions.routing.dsr import Dsr
+from roambus.extensions.routing.olsr import Olsr
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.parts.unicast import Router
-from roambus.python_protocol.routing.dsdv import Dsdv
-from roambus.python_protocol.routing.dsr import Dsr
-from roambus.python_protocol.routing.olsr import Olsr
 from roambus.python_protocol.vocabulary import SECOND
 
 TEMPLATE, WORKER = Path(__file__).with_name("ns3_field.ini.j2"), Path(__file__).with_name("ns3_worker.cc")

@@ -23,7 +23,7 @@ from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import write_trace
 from roambus.bridge.trace.schema import RUN_KEY
-from roambus.python_protocol.papers.caching.cache import CACHE, FORGET
+from roambus.extensions.caching.cache import CACHE, FORGET
 
 SECONDS, PUBLISHING_S = 700.0, 500.0
 """How long a run takes and how long its publishers publish (the thesis, section 4.5.2)."""

@@ -24,9 +24,9 @@ from roambus.experiments.comparing.selection import as_number, check_metric, fin
 from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table
 from roambus.experiments.figures.style import USUAL
 from roambus.experiments.measurements import Measurements, format_mean
-from roambus.experiments.stores import open_store
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.templates.variables import Scalar
+from roambus.extensions.object_store.stores import open_store
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC
 

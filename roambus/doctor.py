@@ -203,7 +203,7 @@ def check_library() -> Result:
 
 def check_ns3() -> Result:
     """Check the package's headers."""
-    from roambus.bridge.backends.ns3 import find_ns3
+    from roambus.extensions.ns3.backend import find_ns3
 
     try:
         return ok(str(find_ns3()))
@@ -214,7 +214,7 @@ def check_ns3() -> Result:
 
 def check_adapter() -> Result:
     """Check its build for this ns-3 from our wire.proto, and its libraries."""
-    from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
+    from roambus.extensions.ns3.backend import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
 
     program = find_modules().build / PROGRAM
     if not program.is_file():

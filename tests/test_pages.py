@@ -29,9 +29,9 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, render
+from roambus.extensions.caching import cache
+from roambus.extensions.skip_ring import messages
 from roambus.python_protocol import actions, events, vocabulary
-from roambus.python_protocol.papers.caching import cache
-from roambus.python_protocol.papers.skip_ring import messages
 from tests.support.documents import Row, listings, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]

@@ -17,19 +17,19 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
+from roambus.extensions.phoenix.broker import Stamp
+from roambus.extensions.skip_ring.labels import Reference
+from roambus.extensions.skip_ring.messages import Check, Summary
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.aodv.messages import Unreachable
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES, BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
+from roambus.python_protocol.brokers.routing import Entry
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import Writer
 from roambus.python_protocol.mft.messages import Known, Timestamp
-from roambus.python_protocol.papers.parts import Entry
-from roambus.python_protocol.papers.phoenix.broker import Stamp
-from roambus.python_protocol.papers.skip_ring.labels import Reference
-from roambus.python_protocol.papers.skip_ring.messages import Check, Summary
 from roambus.python_protocol.parts.election import ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkParameters
 from roambus.python_protocol.parts.unicast import UnicastParameters

@@ -18,16 +18,16 @@ from roambus.bridge.process import cores
 from tests.support.places import ROOT
 
 EXTENSIONS = {
-    "exploring": ["experiments/exploring"],
-    "vetting": ["experiments/vetting"],
-    "viewer": ["experiments/viewer"],
-    "export": ["experiments/export"],
-    "provenance": ["experiments/provenance"],
-    "live": ["bridge/live", "roambus/commands/live"],
-    "object store": ["experiments/object_store"],
-    "lean": ["python_protocol/lean", "experiments/studies/interest"],
-    "opportunistic": ["python_protocol/opportunistic"],
-    "routing": ["python_protocol/routing", "experiments/studies/routing"],
+    "exploring": ["extensions/exploring"],
+    "vetting": ["extensions/vetting"],
+    "viewer": ["extensions/viewer"],
+    "export": ["extensions/export"],
+    "provenance": ["extensions/provenance"],
+    "live": ["extensions/live", "roambus/commands/live"],
+    "object store": ["extensions/object_store"],
+    "lean": ["extensions/lean", "extensions/lean/study"],
+    "opportunistic": ["extensions/opportunistic"],
+    "routing": ["extensions/routing", "extensions/routing/study"],
     "papers": [
         "python_protocol/papers",
         *(f"experiments/studies/{one}" for one in ("caching", "migration_cost", "replicated", "skip_ring")),

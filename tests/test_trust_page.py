@@ -18,7 +18,7 @@ from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands
 from roambus.experiments.sweeps.sweep import LONGEST_NAME
-from roambus.experiments.viewer.server import MAX_QUESTION_BYTES
+from roambus.extensions.viewer.server import MAX_QUESTION_BYTES
 from tests.support.documents import marked, page
 
 PAGE = page("trust")

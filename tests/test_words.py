@@ -15,8 +15,8 @@ ROUNDABOUT = re.compile(
 )
 """Words that a reader has to translate, such as "reckon": "compute" says the same."""
 WRITTEN = (".md", ".py", ".j2", ".toml", ".html", ".js")
-FOLDERS = ("docs", "bridge", "experiments", "python_protocol", "roambus/commands", "roambus/testing", "spark")
-CLEAN = ("benchmarks/hardware", "benchmarks/trials", "experiments/vetting")
+FOLDERS = ("docs", "bridge", "experiments", "python_protocol", "roambus/commands", "extensions/testing", "spark")
+CLEAN = ("benchmarks/hardware", "benchmarks/trials", "extensions/vetting")
 """The folders whose sentences name the actor first; a folder is added once all of its sentences do."""
 
 

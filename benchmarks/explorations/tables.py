@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from roambus.experiments.exploring.properties import View, at_any_time, once_quiet
+from roambus.extensions.exploring.properties import View, at_any_time, once_quiet
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.parts.link import is_newer

@@ -26,12 +26,10 @@ from benchmarks.trials.damage import damage, forge_json, forge_table
 from benchmarks.trials.harness import Asked, Chapter, Outcome, patience
 from roambus.bridge.errors import RoambusError
 from roambus.bridge.movement_files import Extent, read_movement
-from roambus.bridge.record.replay import rerun
 from roambus.bridge.runs.layout import find_traces, read_asked
 from roambus.bridge.trace.parquet import damage_of, read_trace
 from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
-from roambus.experiments.export import exporter
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.studies.study import read_results
 from roambus.experiments.sweeps.request import opened_results
@@ -39,8 +37,10 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import render, template_variables
-from roambus.experiments.viewer.document import page_of
-from roambus.experiments.viewer.report import write_report
+from roambus.extensions.export import exporter
+from roambus.extensions.recording.replay import rerun
+from roambus.extensions.viewer.document import page_of
+from roambus.extensions.viewer.report import write_report
 from roambus.python_protocol.vocabulary import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import missing

@@ -29,7 +29,7 @@ OWN = {
     DEFAULT: "roambus.bridge.backends.radio.backend:RadioFactory",
     "castalia": "roambus.bridge.backends.castalia.backend:CastaliaFactory",
     "ideal": "roambus.bridge.backends.ideal.backend:IdealFactory",
-    "ns3": "roambus.bridge.backends.ns3:Ns3Factory",
+    "ns3": "roambus.extensions.ns3.backend:Ns3Factory",
 }
 """The factories of roambus' own back-ends by name."""
 

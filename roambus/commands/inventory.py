@@ -164,7 +164,7 @@ def _build(simulator: str) -> None:
         build_modules(find_modules())
         library = find_modules().library
     else:
-        from roambus.bridge.backends.ns3 import build_adapter
+        from roambus.extensions.ns3.backend import build_adapter
 
         library = build_adapter()
     answer(library, library=library)

@@ -68,7 +68,7 @@ def recorder(is_kept: bool) -> Recorder | None:
     """Return a recorder of frames, or None, which imports nothing of records."""
     if not is_kept:
         return None
-    from roambus.bridge.record.record_file import recorded
+    from roambus.extensions.recording.record_file import recorded
 
     return recorded
 
@@ -194,8 +194,8 @@ def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> N
 
     Example: roambus rerun results/run --pdb
     """
-    from roambus.bridge.record.replay import debug
-    from roambus.bridge.record.replay import rerun as rerun_agents
+    from roambus.extensions.recording.replay import debug
+    from roambus.extensions.recording.replay import rerun as rerun_agents
 
     goes_with("pdb", debugging, "at")
     record = _record_in(record)

@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
-    from roambus.experiments.stores import Store
     from roambus.experiments.sweeps.runner import Crew, Summary
     from roambus.experiments.sweeps.sweep import Sweep
+    from roambus.extensions.object_store.stores import Store
     from roambus.spark.metrics.extra import Extra
 
 FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
@@ -277,7 +277,7 @@ def make_crew(workers: int, spark: str | None) -> Crew:
         from roambus.experiments.sweeps.processes import Processes
 
         return Processes(workers)
-    from roambus.experiments.sweeps.cluster import Cluster
+    from roambus.extensions.cluster.cluster import Cluster
 
     return Cluster(spark, remark)
 

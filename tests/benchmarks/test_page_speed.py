@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.page_speed import main
-from roambus.experiments.viewer.document import page_of
+from roambus.extensions.viewer.document import page_of
 from tests.support.browser import chromium
 from tests.support.films import row, write_rows
 

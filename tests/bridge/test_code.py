@@ -18,9 +18,9 @@ from roambus.bridge.agents import (
     load_agent_of_results,
 )
 from roambus.bridge.code import AGENTS
-from roambus.bridge.record.replay import rerun
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.command_line import main
+from roambus.extensions.recording.replay import rerun
 from tests.support.agents import write_agent
 from tests.support.records import record, write_counting
 

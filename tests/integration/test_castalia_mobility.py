@@ -21,14 +21,14 @@ from roambus.bridge.backends.castalia.simulators import ways_of
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.positions import motion
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.record.record_file import recorded
-from roambus.bridge.record.replay import rerun
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
+from roambus.extensions.recording.record_file import recorded
+from roambus.extensions.recording.replay import rerun
 from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia

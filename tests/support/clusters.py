@@ -98,7 +98,7 @@ class LocalCluster:
         command = [
             sys.executable,
             "-m",
-            "roambus.spark.standalone",
+            "roambus.extensions.cluster.standalone",
             kind,
             *arguments,
             "--work",

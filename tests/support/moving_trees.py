@@ -15,8 +15,8 @@ from typing import Any
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkDelay, ParentChange
-from roambus.experiments.exploring.properties import View, no_phantoms, nothing_stuck
-from roambus.experiments.exploring.world import World as ExploredWorld
+from roambus.extensions.exploring.properties import View, no_phantoms, nothing_stuck
+from roambus.extensions.exploring.world import World as ExploredWorld
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Constraint, Filter, Operator

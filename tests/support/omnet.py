@@ -19,8 +19,8 @@ from roambus.bridge.backends.castalia.installation import (
     find_installation,
     find_modules,
 )
-from roambus.bridge.backends.ns3 import NS3_ROOT, PROGRAM, find_ns3
 from roambus.bridge.errors import UserError
+from roambus.extensions.ns3.backend import NS3_ROOT, PROGRAM, find_ns3
 
 MODULES = find_modules()
 OMNET, BUILD = MODULES.sources, MODULES.build

@@ -10,10 +10,10 @@ from textwrap import dedent
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.record.record_file import recorded
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.extensions.recording.record_file import recorded
+from roambus.extensions.testing.backend_case import Case, Factory, write_case
 from roambus.python_protocol.vocabulary import SECOND, SimTime
-from roambus.testing.backend_case import Case, Factory, write_case
 from tests.bridge.backends.conformance import make_given_graph
 
 COUNTING = """\
@@ -22,7 +22,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Received, Started, TimerFired
 from roambus.python_protocol.vocabulary import BROADCAST
 from roambus.python_protocol.vocabulary import SECOND
-from roambus.testing.backend_case import MARKERS, Marker
+from roambus.extensions.testing.backend_case import MARKERS, Marker
 
 class Counting(Agent):
     "Node 0 sends 0, 1, 2, ..., one a second."

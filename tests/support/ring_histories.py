@@ -19,9 +19,9 @@ from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.extensions.skip_ring.corrupted import CorruptedSkipRing, skip_ring
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.papers.skip_ring.corrupted import CorruptedSkipRing, skip_ring
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario

@@ -13,13 +13,13 @@ from itertools import count, pairwise
 from random import Random
 from typing import NamedTuple
 
+from roambus.extensions.skip_ring.agent import TIMEOUT
+from roambus.extensions.skip_ring.labels import Label, Reference, label_of, position
+from roambus.extensions.skip_ring.messages import Introduce, Linearize, SkipRingParameters
+from roambus.extensions.skip_ring.ring import BuildRing
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
-from roambus.python_protocol.papers.skip_ring.agent import TIMEOUT
-from roambus.python_protocol.papers.skip_ring.labels import Label, Reference, label_of, position
-from roambus.python_protocol.papers.skip_ring.messages import Introduce, Linearize, SkipRingParameters
-from roambus.python_protocol.papers.skip_ring.ring import BuildRing
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
 
 ROUND: SimTime = SECOND

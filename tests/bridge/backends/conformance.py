@@ -1,4 +1,4 @@
-"""The back-ends under test: `roambus.testing.backend_promises` has what each of them promises.
+"""The back-ends under test: `roambus.extensions.testing.backend_promises` has what each of them promises.
 
 A further back-end is one more entry of SUBJECTS.
 """
@@ -20,12 +20,12 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.backends.ns3 import SETTINGS_FILE, settings_text, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.radio import Ns3Settings
+from roambus.extensions.ns3.backend import SETTINGS_FILE, settings_text, ways_of
+from roambus.extensions.testing.backend_case import Case
 from roambus.python_protocol.agent import Agent
-from roambus.testing.backend_case import Case
 from tests.support.omnet import castalia, ns3, stand_in
 
 DEADLINE_S = 20

@@ -9,8 +9,8 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
+from roambus.extensions.testing.backend_case import Conforming, send
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
-from roambus.testing.backend_case import Conforming, send
 from tests.support.scenarios import scenario
 
 GRAPH = IdealLinks(links=((0, 1), (1, 2)), changes=(LinkChange(5 * SECOND, 1, 3, up=True),))

@@ -20,6 +20,9 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.tree import Outage, outages
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.extensions.first_approach.agent import FirstApproach
+from roambus.extensions.first_approach.simple import Simple
+from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import BeaconMessage
@@ -36,9 +39,6 @@ from roambus.python_protocol.events import (
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.papers.first_approach import FirstApproach
-from roambus.python_protocol.papers.phoenix import Phoenix
-from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, Role, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario

@@ -108,7 +108,7 @@ def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac.py", "bridge/trace/parquet.py"} <= parts
     assert {"bridge/scenario/radio.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
     others = (
-        "bridge/record/",
+        "extensions/recording/",
         "bridge/transcript/",
         "bridge/runs/",
         "bridge/wire/",

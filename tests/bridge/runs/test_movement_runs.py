@@ -17,13 +17,13 @@ from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.errors import UserError
 from roambus.bridge.ini import read_scenario
-from roambus.bridge.record.record_file import recorded
-from roambus.bridge.record.replay import rerun
 from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.scenario.nodes import GivenWay, Static
-from roambus.experiments.sweeps.cluster import send
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand
+from roambus.extensions.cluster.cluster import send
+from roambus.extensions.recording.record_file import recorded
+from roambus.extensions.recording.replay import rerun
 
 TEMPLATE = """\
 {% set mobility = "file" %}{% set nodes = 2 %}{% set time_limit = 10 %}

@@ -9,8 +9,8 @@ import pytest
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
-from roambus.bridge.record import record_pb2
 from roambus.bridge.wire import wire_pb2
+from roambus.extensions.recording import record_pb2
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.viewer.report import write_report
+from roambus.extensions.viewer.report import write_report
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.scenario.definition import Publications, Subscription, Workload
+from roambus.extensions.caching import Caching
+from roambus.extensions.first_approach.agent import FirstApproach
+from roambus.extensions.first_approach.resubscribing import Resubscribing
+from roambus.extensions.first_approach.simple import Simple
+from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.papers.caching import Caching
-from roambus.python_protocol.papers.first_approach import FirstApproach
-from roambus.python_protocol.papers.phoenix import Phoenix
-from roambus.python_protocol.papers.resubscribing import Resubscribing
-from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.vocabulary import SECOND, Role
 from tests.support.runs import of
 from tests.support.trees import run_on_tree

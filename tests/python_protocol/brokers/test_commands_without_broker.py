@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.definition import Command, Publication, Workload
 from roambus.bridge.scenario.plans import ParentChange
+from roambus.extensions.caching import Caching
+from roambus.extensions.first_approach.agent import FirstApproach
+from roambus.extensions.first_approach.resubscribing import Resubscribing
+from roambus.extensions.first_approach.simple import Simple
+from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.papers.caching import Caching
-from roambus.python_protocol.papers.first_approach import FirstApproach
-from roambus.python_protocol.papers.phoenix import Phoenix
-from roambus.python_protocol.papers.resubscribing import Resubscribing
-from roambus.python_protocol.papers.simple import Simple
 from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role
 from tests.support.runs import of
 from tests.support.trees import run_on_tree

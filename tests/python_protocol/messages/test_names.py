@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
+from roambus.extensions.first_approach import agent as first_approach
+from roambus.extensions.first_approach import simple
+from roambus.extensions.first_approach.agent import Row
+from roambus.extensions.phoenix import broker as phoenix
 from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteReplyAck, RouteRequest, Unreachable
+from roambus.python_protocol.brokers import routing as parts
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.fields import U8, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
-from roambus.python_protocol.papers import first_approach, parts, simple
-from roambus.python_protocol.papers.first_approach import Row
-from roambus.python_protocol.papers.phoenix import broker as phoenix
 from roambus.python_protocol.parts.election.heartbeat import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData
 from roambus.python_protocol.vocabulary import BROADCAST, NodeId

@@ -74,7 +74,7 @@ def test_a_damaged_archive_is_done_without(cache: Path) -> None:
 @pytest.mark.slow
 def test_it_is_written_once_and_read_from_then_on(cache: Path) -> None:
     """What is written is what a session reads, and a second call writes nothing."""
-    write = [sys.executable, "-m", "roambus.spark.standalone", "archive"]
+    write = [sys.executable, "-m", "roambus.extensions.cluster.standalone", "archive"]
     assert subprocess.run(write, capture_output=True, text=True, check=True).stderr == ""
     archive = class_archive(find_java(), SPARK_HOME)
     written = archive.spark.stat().st_mtime_ns

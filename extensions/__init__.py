@@ -1,0 +1,1 @@
+"""What the core does not need: a folder an extension, with its code, entry points, page and tests."""

@@ -1,0 +1,251 @@
+"""Copies and compares agents by the standard library's pickle.
+
+The bytes of a pickle are the state: types, signs, insertion orders, subclass attributes and shared references. Three
+exceptions go through `persistent_id`: text, bytes, notifications and filters are stored by value; classes, modules and
+the agent's generator are the same objects in every copy; with relative time a `Moment` is relative to now. A copy must
+have the bytes of its original, but for a set's order, which the verdict names.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import FunctionType, ModuleType
+from typing import Any, Generic, TypeVar
+
+from roambus.bridge.agents import agent_sources
+from roambus.bridge.errors import UserError
+from roambus.extensions.exploring.moments import ClockError, Moment
+from roambus.python_protocol.filters import Filter, Notification, NotificationId
+from roambus.python_protocol.vocabulary import SimTime
+
+Value = TypeVar("Value")
+
+
+class Numbering(Generic[Value]):
+    """Gives different values different numbers, from 0; `key` tells them apart."""
+
+    def __init__(self, key: Callable[[Any], Hashable] = lambda value: value) -> None:
+        self._key = key
+        self._numbers: dict[Hashable, int] = {}
+        self._values: list[Value] = []
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, number: int) -> Value:
+        return self._values[number]
+
+    def number(self, value: Value) -> int:
+        """Return the number of a value."""
+        number = self._numbers.setdefault(self._key(value), len(self._values))
+        if number == len(self._values):
+            self._values.append(value)
+        return number
+
+
+_FIXED, _CHANCE, _MOMENT, _VALUE = range(4)
+_VALUES = (Notification, NotificationId, Filter)
+"""Our immutable classes: equal values are one object in every copy."""
+_ROUNDS = 4
+"""After so many copies a state has to be stable."""
+
+
+class Copier:
+    """Turns agents into bytes and back; all agents share one generator, `chance`."""
+
+    def __init__(self, chance: Random) -> None:
+        self.chance = chance
+        self._texts: dict[str | bytes, str | bytes] = {}
+        self._fixed: Numbering[Any] = Numbering(id)
+        """Classes and modules, which are the same in every copy."""
+        self._values: Numbering[Any] = Numbering(lambda value: (type(value), repr(value)))
+        """The text separates 1, 1.0 and True."""
+        self._known: dict[int, tuple[Any, int]] = {}
+        """Each value and its number by identity; the value is held for that."""
+        self._stable: dict[bytes, bytes] = {}
+        """The state of the copy of each state."""
+        self.met_moments = False
+        """Whether a moment was stored."""
+
+    def encode(self, value: object, now: SimTime | None = None) -> bytes:
+        """Return the state of an object; raises pickle's errors.
+
+        Raises ClockError for a moment without `now`.
+        """
+        buffer = io.BytesIO()
+        pickler: Any = pickle.Pickler(buffer, 5)
+        pickler.persistent_id = partial(self._identify, now)
+        pickler.dump(value)
+        return buffer.getvalue()
+
+    def decode(self, data: bytes, now: SimTime) -> Any:
+        """Return a new object in that state."""
+        unpickler: Any = pickle.Unpickler(io.BytesIO(data))  # noqa: S301  # our own bytes
+        unpickler.persistent_load = partial(self._find, now)
+        return unpickler.load()
+
+    def _identify(self, now: SimTime | None, value: Any) -> Any:  # a kind of object a line
+        """Return what is stored of an object in place of its pickle; None for its pickle."""
+        kind = type(value)
+        if kind is str or kind is bytes:
+            return self._texts.setdefault(value, value)
+        if kind is int or kind is tuple or kind is dict or value is None:
+            return None  # nearly all objects
+        if kind in _VALUES:
+            known = self._known.get(id(value))
+            return _VALUE, (known or self._known.setdefault(id(value), (value, self._values.number(value))))[1]
+        if isinstance(value, type | ModuleType):
+            return _FIXED, self._fixed.number(value)
+        if isinstance(value, Moment):
+            value.note_use()
+            self.met_moments = True
+            if now is None:
+                raise ClockError("puts a moment into a message, a delivery or a timer's key")
+            return _MOMENT, value.at - now
+        if _is_generator(value) and value is not self.chance:
+            raise pickle.PicklingError("a generator of its own")
+        return (_CHANCE, 0) if value is self.chance else None
+
+    def _find(self, now: SimTime, stored: Any) -> Any:
+        """Return the object of which this was stored."""
+        if type(stored) is not tuple:
+            return stored
+        kind, number = stored
+        if kind == _MOMENT:
+            return Moment(now + number)
+        if kind == _CHANCE:
+            return self.chance
+        return (self._values if kind == _VALUE else self._fixed)[number]
+
+    def encode_stable(self, value: object, now: SimTime, narrowed: set[str]) -> bytes:
+        """Return a state that a copy reproduces; raises UserError with the path of the refused part."""
+        try:
+            first = data = self.encode(value, now)
+            for _ in range(_ROUNDS):
+                again = self._stable.get(first) or self.encode(self.decode(data, now), now)
+                if again == data or first in self._stable:
+                    self._stable[first] = again
+                    return again
+                narrowed.add("sets in the order of their copies")
+                data = again
+        except (UserError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise UserError(f"{self._refused(value, error)}") from error
+        raise UserError(f"the state of {type(value).__name__} changes whenever it is copied")
+
+    def _refused(self, value: object, error: Exception) -> str:
+        """Return the path of the innermost refused part, and the reason."""
+        path, met = "self", {id(value)}
+        while True:
+            inner = ((step, part) for step, part in parts(value) if id(part) not in met and not self._can_encode(part))
+            step, part = next(inner, ("", None))
+            if not step:
+                return f"{path} is {_description(value, error)}"
+            met.add(id(part))
+            path, value = path + step, part
+
+    def _can_encode(self, value: object) -> bool:
+        try:
+            self.encode(value, 0)
+        except Exception:  # whatever the classes of an author's own raise
+            return False
+        return True
+
+
+def _description(value: object, error: Exception) -> str:
+    if _is_generator(value):
+        return "a generator of its own: draw from self.random only"
+    if isinstance(value, FunctionType):
+        return f"the function {value.__qualname__}, which cannot be copied: name a method, or a function of a module"
+    return f"a {type(value).__name__}, which cannot be copied ({error})"
+
+
+def _is_generator(value: object) -> bool:
+    return isinstance(value, Random) or type(value).__module__.startswith("numpy.random")
+
+
+def parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of an object, each with the text of its access."""
+    if isinstance(value, Mapping):
+        yield from (
+            (f"[{key!r}]", one) for pair in list(value.items()) for key, one in ((pair[0], one) for one in pair)
+        )
+    elif isinstance(value, list | tuple | deque | set | frozenset):
+        yield from ((f"[{place}]", one) for place, one in enumerate(value))
+    if not isinstance(value, type | ModuleType | FunctionType):
+        state = object.__getstate__(value)  # the attributes, and those in slots
+        for attributes in state if isinstance(state, tuple) else (state,):
+            yield from ((f".{name}", one) for name, one in list((attributes or {}).items()))
+
+
+_MADE = ("handlers", "timer_handlers", "messages", "parameters_type")
+"""Attributes of agents' classes that no agent changes."""
+
+
+class Surroundings:
+    """Detects changes of an agent's classes and modules: the search cannot hold such state.
+
+    It checks the agent's modules except those of roambus, their classes, and the defaults and closures of functions.
+    """
+
+    def __init__(self, agent_class: type[Any], copier: Copier) -> None:
+        self._copier = copier
+        files = {file.resolve() for cls in agent_class.__mro__ if hasattr(cls, "handle") for file in agent_sources(cls)}
+        modules = [one for one in sys.modules.values() if _file_of(one) in files]
+        # What a module has imported: modules, and the modules of classes and functions.
+        named = [getattr(one, "__module__", "") for module in modules for one in vars(module).values()]
+        named += [one.__name__ for module in modules for one in vars(module).values() if isinstance(one, ModuleType)]
+        others = [sys.modules[one] for one in dict.fromkeys(named) if isinstance(one, str) and one in sys.modules]
+        self._spaces: dict[str, Any] = {one.__name__: one for one in (*modules, *others) if _is_theirs(one)}
+        for name, module in list(self._spaces.items()):
+            classes = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name)
+            self._spaces |= {f"{name}.{cls.__qualname__}": cls for cls in classes}
+        self._before = self._look()
+
+    def change(self) -> str | None:
+        """Return a name that has changed since the last call."""
+        now, before = (self._look(), self._before) if self._spaces else ({}, {})
+        self._before = now
+        return next((name for name in (*now, *before) if now.get(name) != before.get(name)), None)
+
+    def _look(self) -> dict[str, object]:
+        return {
+            f"{space}.{name}": self._state_of(value)
+            for space, holder in self._spaces.items()
+            for name, value in list(vars(holder).items())
+            if not name.startswith("__") and name not in _MADE
+        }
+
+    def _state_of(self, value: Any) -> object:
+        function = getattr(value, "__func__", value)
+        if isinstance(value, type | ModuleType):
+            return id(value)
+        try:
+            if isinstance(function, FunctionType):
+                cells = [one.cell_contents for one in function.__closure__ or ()]
+                value = (function.__defaults__, function.__kwdefaults__, function.__dict__, cells)
+                return self._copier.encode(value, 0) if any(value) else None
+            return self._copier.encode(value, 0)
+        except Exception:  # an object that cannot be copied is compared by its identity
+            return id(function)
+
+
+def _file_of(module: Any) -> Path | None:
+    name = getattr(module, "__file__", None)
+    return Path(name).resolve() if isinstance(name, str) else None
+
+
+def _is_theirs(module: ModuleType) -> bool:
+    """Whether a module is neither ours, nor Python's, nor an installed library's."""
+    file = _file_of(module)
+    if file is None or module.__name__.startswith("roambus."):
+        return False
+    return not any(part in ("site-packages", "dist-packages") or part.startswith("python3") for part in file.parts)

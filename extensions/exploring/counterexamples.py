@@ -1,0 +1,119 @@
+"""Writes the steps of a path as a transcript that is worked by hand.
+
+`roambus trace` repeats it, `roambus play` opens it, a test keeps it. The violation stands at its head. A violation by a
+probe ends with the probe and its arrivals. The last commands show tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.transcript.commands import (
+    Apply,
+    Arrive,
+    Command,
+    Fail,
+    Leave,
+    Move,
+    PublishEvent,
+    Relink,
+    Return,
+    RunOut,
+)
+from roambus.bridge.transcript.document import Vocabulary, format_attributes, parse_document
+from roambus.bridge.transcript.network import Network
+from roambus.bridge.transcript.transcript import follow
+from roambus.extensions.exploring.initial_state import BY_HAND, InitialState
+from roambus.extensions.exploring.model import Step
+from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.vocabulary import format_time
+
+_FAULTS = {FaultKind.CRASH: "crashes", FaultKind.FREEZE: "freezes", FaultKind.RECOVER: "recovers"}
+
+
+class Sentences:
+    """Writes commands in the words of a transcript."""
+
+    def __init__(self, drawn: Network, vocabulary: Vocabulary) -> None:
+        self._drawn = drawn
+        self._vocabulary = vocabulary
+
+    def command(self, command: Command) -> str:  # noqa: C901, PLR0911  # a kind of command a line
+        """A command as a transcript has it."""
+        match command:
+            case Apply(node, event):
+                verb = "subscribes" if isinstance(event, Subscribe) else "unsubscribes"
+                return f"{self._client(node)} {verb} {self._filter(event.filter)}"
+            case PublishEvent(node, _, attributes):
+                return f"{self._client(node)} publishes {self._event(attributes)}"
+            case Move(node, parent):
+                return f"{self.name(node)} {'is cut off' if parent is None else f'moves to {self.name(parent)}'}"
+            case Relink(a, b, up, one_way):
+                return f"link {self.name(a)}-{'>' * one_way}{self.name(b)} {'up' if up else 'down'}"
+            case Fail(node, kind):
+                return f"{self.name(node)} {_FAULTS[kind]}"
+            case Leave(node):
+                return f"{self._client(node)} detaches"
+            case Return(node, broker):
+                return f"{self._client(node)} attaches{'' if broker is None else f' to {self.name(broker)}'}"
+            case Arrive(sender, receiver, number, lost):
+                which = f"message {number} of " if number > 1 else ""
+                return f"{which}{self.name(sender)} -> {self.name(receiver)} {'is lost' if lost else 'arrives'}"
+            case RunOut(node, number):
+                return (
+                    f"timer {number} of {self.name(node)} runs out"
+                    if number > 1
+                    else f"{self.name(node)}'s timer runs out"
+                )
+        raise ValueError(f"{command} has no text")
+
+    def name(self, node: int) -> str:
+        """What the network calls a node."""
+        return self._drawn.node_name(node)
+
+    def _client(self, node: int) -> str:
+        return self._drawn.subscriber_name(node)
+
+    def _filter(self, wanted: Filter) -> str:
+        return self._vocabulary.filter_names.get(wanted) or str(wanted)
+
+    def _event(self, attributes: tuple[tuple[str, int | float | str], ...]) -> str:
+        events = self._vocabulary.events
+        named = (one for one, its in events.meanings.items() if its == attributes)
+        by_filter = (one.replace("f", "e", 1) for one in self._vocabulary.filter_names.values() if one[1:].isdecimal())
+        numbered = (one for one in by_filter if events.read(one) == attributes)
+        return next(chain(named, numbered), format_attributes(attributes))
+
+
+class Writer:
+    """Writes the steps of one exploration."""
+
+    def __init__(self, initial: InitialState) -> None:
+        self._initial = initial
+        self._sentences = Sentences(initial.plan.timeline.network, initial.plan.head.vocabulary)
+
+    def transcript(
+        self, steps: Iterable[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
+    ) -> str:
+        """The transcript: comments `about` it, the head, a command a step, and `follows`."""
+        comments = [f"# {line}".rstrip() for line in about]
+        head = [line for line in self._initial.question.head if line.strip() and not line.startswith("#")]
+        drawn = [line for line in head if line.split(" ")[0] != "agent" and line != BY_HAND]
+        lines = [*comments, "", self._initial.agent_line, BY_HAND, *drawn, "", *self.commands(steps)]
+        text = "\n".join([*lines, *(f"> show {one}" for one in shows)]) + "\n"
+        return follow(parse_document(self._initial.question.path, text)) if follows else text
+
+    def commands(self, steps: Iterable[Step]) -> list[str]:
+        """The commands, a line for each step; without any it is the initial state that is wrong."""
+        lines = list(map(self._line, steps))
+        return ["> wait 0s", *lines] if self._initial.is_timed or not lines else lines
+
+    def _line(self, step: Step) -> str:
+        """With timers or a clock, a step says how much time it takes: mostly none."""
+        sentences = self._sentences
+        draws = [f"{sentences.name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks]
+        after = f"after {format_time(step.after)} " * self._initial.is_timed
+        return f"> {after}{'; '.join((*draws, sentences.command(step.command)))}"

@@ -1,0 +1,133 @@
+"""One exploration, from its file to its report.
+
+Each network is explored in a child process, so an agent that exits or hangs ends one exploration only, and Ctrl-C
+always works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from roambus.bridge.host.event_loop import collector_paused
+from roambus.bridge.process import run_in_child
+from roambus.bridge.transcript.transcript import Overrides
+from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
+from roambus.extensions.exploring.counterexamples import Writer
+from roambus.extensions.exploring.fair_cycles import find_fair_cycle
+from roambus.extensions.exploring.initial_state import begin
+from roambus.extensions.exploring.model import State, Step
+from roambus.extensions.exploring.nodes import Raised
+from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
+from roambus.extensions.exploring.property_checker import PropertyChecker
+from roambus.extensions.exploring.scenario_file import Question
+from roambus.extensions.exploring.verdicts import Counterexample, Report, report
+
+_NO_BOUNDS = Bounds()
+_SHOWN = ("table", "stored")
+"""The listings at the end of a counterexample, if the agent has them."""
+_LONGEST_SHOWN = 30
+"""Shown steps of a probe, which may never end."""
+
+
+class Exploration:
+    """The search about one question, and its counterexamples."""
+
+    def __init__(self, question: Question, overrides: Overrides, keep_on: bool = False) -> None:
+        """Carry out the setup; raises UserError, AgentError."""
+        self.question, self.overrides, self._keep_on = question, overrides, keep_on
+        self.counterexamples: list[Counterexample] = []
+        self._prepare(is_timed=False)
+
+    def _prepare(self, *, is_timed: bool) -> None:
+        self.initial = begin(self.question, self.overrides, is_timed=is_timed)
+        model, state = self.initial.model, self.initial.state
+        properties = PropertyChecker(model, self.question.must, self.initial.names, self.question.calm)
+        self.checker = Checker(model, state, properties, keep_on=self._keep_on)
+
+    def run(self, bounds: Bounds = _NO_BOUNDS, visitor: Visitor = lambda _: None) -> None:
+        """Search and write the counterexamples; raises UserError for an unsuitable agent."""
+        with collector_paused():
+            self.checker.run(bounds, visitor)
+            model = self.initial.model
+            if model.nodes.is_timed and not model.rules.is_timed and not self.checker.violations:
+                # An agent first read the clock after states were expanded without other moments.
+                self._prepare(is_timed=True)
+                self.checker.run(bounds, visitor)
+            self._find_fair_cycles()
+        self.counterexamples = [self._describe(one) for one in self.checker.violations]
+
+    def report(self, name: str) -> Report:
+        """Return the report under the name of the network."""
+        return report(name, self.checker, self.counterexamples)
+
+    def _find_fair_cycles(self) -> None:
+        """Report fair runs that never end: of arrivals alone, and without a delivery."""
+        checker, model = self.checker, self.checker.model
+        for one in self.question.must:
+            if one.name != EVENTUALLY_QUIET and not one.lives:
+                continue
+            lacks: Callable[[State], bool] = (
+                partial(checker.properties.is_violated, one) if one.lives else lambda state: not model.is_idle(state)
+            )
+            cycle = find_fair_cycle(checker, lacks, with_timers=one.lives)
+            if cycle:
+                lacking = one.evaluate(checker.properties.view(cycle.state))
+                text = lacking if one.lives else "messages go to and fro for ever"
+                checker.report(Violation(one.name, f"{text}: the last steps repeat for ever", cycle.path))
+        checker.count()
+
+    def _describe(self, violation: Violation) -> Counterexample:
+        name, text, path = violation.name, violation.text, violation.path
+        steps = path
+        if name == PROPERTIES["probes arrive"].name:
+            steps = (*path, *self.checker.properties.failed_probe(self._state_after(path))[1][:_LONGEST_SHOWN])
+        about = [f"{name}: {text}.", f"Found by roambus explore in {len(path)} steps."]
+        agents, names = self.checker.properties.view(self.initial.state).agents, self.initial.plan.names
+        known = {one for agent in agents.values() for one in agent.listings(names)}
+        shows = [one for one in _SHOWN if one in known]
+        # The transcript of an error ends in the error, too.
+        shown = Writer(self.initial).transcript(steps, about, shows, follows=name != RAISES)
+        return Counterexample(name, text, len(path), shown)
+
+    def _state_after(self, path: tuple[Step, ...]) -> State:
+        """Return the state after steps from the initial one."""
+        model, state = self.initial.model, self.initial.state
+        for step in path:
+            after = {model.steps[one]: end for one, end in model.successors(state)}[step]
+            state = state if isinstance(after, Raised) else after
+        return state
+
+
+def search(
+    question: Question,
+    overrides: Overrides,
+    bounds: Bounds = _NO_BOUNDS,
+    visitor: Visitor = lambda _: None,
+    keep_on: bool = False,
+) -> Exploration:
+    """Return an exploration after its search; raises UserError, AgentError."""
+    exploration = Exploration(question, overrides, keep_on)
+    exploration.run(bounds, visitor)
+    return exploration
+
+
+def explore_all(
+    networks: Iterable[tuple[str, Question]], explore_one: Callable[[Question], Exploration]
+) -> Iterator[Report]:
+    """Explore each network in a child process, and yield its report; after Ctrl-C it is the last."""
+    for name, question in networks:
+
+        def make(name: str = name, question: Question = question) -> Report:
+            found = explore_one(question).report(name)
+            if found.ended_by == INTERRUPTED:
+                raise KeyboardInterrupt(found)
+            return found
+
+        try:
+            yield run_in_child(make)
+        except KeyboardInterrupt as interruption:
+            if not interruption.args:
+                raise
+            yield interruption.args[0]
+            return

@@ -1,0 +1,340 @@
+"""Hunts for errors in networks that are too large to explore: random histories, one by one.
+
+A history runs as a transcript with a witness. Deliveries are judged at the end, tables before the probes, once all has
+settled. Nothing is ever proved: a hunt reports its seeds, and continues with the next when run again.
+
+A child process runs the histories, so that no agent ends the hunt; for its memory it is replaced. A hunt ends after its
+time, at Ctrl-C, or at the first violation, unless it keeps on and counts. Each violation's first history is shrunk and
+written as a transcript.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from roambus.bridge.agents import Announce, announce_code, silently
+from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.errors import AgentError, BackendError, UserError
+from roambus.bridge.host.event_loop import collector_paused
+from roambus.bridge.process import EndedError, run_in_child
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.bridge.transcript.document import parse_document
+from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
+from roambus.extensions.exploring.checker import RAISES, peak_mib
+from roambus.extensions.exploring.histories import Drawer, History, shrink
+from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property, View
+from roambus.extensions.exploring.property_checker import compare
+from roambus.extensions.exploring.scenario_file import Question, parse_question
+from roambus.extensions.exploring.verdicts import Counterexample
+from roambus.extensions.exploring.world import Witness, witness_by
+from roambus.python_protocol.vocabulary import SimTime
+
+
+class Hunted(NamedTuple):
+    """The runs and findings of a hunt."""
+
+    name: str
+    histories: int
+    seeds: str
+    """As "0..99", those that were run."""
+    seconds: float
+    counterexamples: tuple[Counterexample, ...] = ()
+    found_at: tuple[float, ...] = ()
+    """Seconds until each was found, before shrinking."""
+    counts: tuple[int, ...] = ()
+    """The number of histories that violate each property; meaningful if the hunt kept on."""
+    is_interrupted: bool = False
+    """Whether a signal ended it."""
+    blind: tuple[tuple[str, str], ...] = ()
+    """The properties without anything to look at in any history, and the reason."""
+
+    def lines(self) -> Iterator[str]:
+        """The report for a person."""
+        yield f"{self.name}: {self.histories} histories in {self.seconds:.0f} s, seeds {self.seeds}"
+        for one, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
+            times = f", in {count} of them" if count > 1 else ""
+            yield f"  {one.name}: does not hold{times}: {one.text} (found after {at:.1f} s)"
+        if not self.counterexamples:
+            ended = ", the hunt was interrupted by a signal" if self.is_interrupted else ""
+            yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
+        yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
+
+
+class Judge:
+    """Runs histories of one question, and finds violations."""
+
+    def __init__(self, question: Question, overrides: Overrides) -> None:
+        self.question = question
+        self.seen: set[str] = set()
+        """The properties that had something to look at."""
+        own = next((line.split()[1:] for line in question.head if line.startswith("agent ")), [""])
+        self.agent, *given = [overrides.agent] if overrides.agent else own
+        settings = dict(one.split("=", 1) for one in given) | dict(overrides.parameters)
+        self.drawer = Drawer(
+            question, " ".join(("agent", self.agent, *(f"{key}={it}" for key, it in settings.items())))
+        )
+
+    def plan(self, history: History) -> Plan:
+        """A history as a run; raises UserError for an impossible command."""
+        return plan(parse_document(self.question.path, self.drawer.text(history)))
+
+    def wrong(self, history: History) -> dict[str, str]:
+        """The violated properties, with reasons."""
+        return self.run(history)[0]
+
+    def run(self, history: History) -> tuple[dict[str, str], list[object]]:
+        """The violations, and the run's messages and deliveries."""
+        trial = _Trial(self.plan(history), self.question.must, len(history.probes), self.seen)
+        try:
+            trial.run()
+        except AgentError as error:
+            trial.wrong = {RAISES: str(error)}
+        return trial.wrong, [*trial.witness.sent, trial.witness.world.delivered]
+
+    def is_wrong(self, history: History, name: str) -> bool:
+        """Whether the same property does not hold."""
+        try:
+            return name in self.wrong(history)
+        except UserError:  # what is left makes no sense
+            return False
+
+
+class _Trial:
+    """One run, and what is asked of it."""
+
+    def __init__(self, planned: Plan, must: tuple[Property, ...], probes: int, seen: set[str]) -> None:
+        slots = planned.timeline.slots
+        self._planned, self._must, self._seen = planned, must, seen
+        self._first, self._probed = slots[0].end, slots[len(slots) - probes].start if probes else slots[-1].end
+        self.witness = Witness(planned.timeline, planned.scenario, self._look, (planned.head.slot - 1, self._probed))
+        self.wrong: dict[str, str] = {}
+        self._has_looked = False
+        drawn = planned.timeline.network
+        self._names = tuple(map(drawn.node_name, range(len(drawn.processes))))
+
+    def run(self) -> None:
+        self._planned.run(make_ideal(self._planned.scenario), TraceWriter(), witness_by(self.witness))
+        self._look(self._planned.scenario.time_limit)
+        self._ask(_is_asked_at_the_end)
+
+    def _look(self, now: SimTime) -> None:
+        """Judge tables once all has settled, and properties at any time."""
+        if now >= self._probed and not self._has_looked:
+            self._has_looked = True
+            self.witness.reach(self._probed)
+            self._ask(lambda one: not _is_asked_at_the_end(one))
+            self._look_for_noise()
+        elif any(one.at_any_time for one in self._must):
+            self._ask(lambda one: one.at_any_time)
+
+    def _look_for_noise(self) -> None:
+        """Report messages at the end, but for heartbeats: types sent before the first event, too."""
+        begin = self._probed - self._planned.head.slot // 4
+        beats = {kind for at, kind in self.witness.sent if at < self._first}
+        late = [kind for at, kind in self.witness.sent if begin < at < self._probed and kind not in beats]
+        if late and any(one.name == EVENTUALLY_QUIET for one in self._must):
+            text = f"{len(late)} messages such as {late[-1]} are sent when all is over"
+            self.wrong.setdefault(EVENTUALLY_QUIET, text)
+
+    def _ask(self, is_asked: Callable[[Property], bool]) -> None:
+        witness = self.witness
+        agents, can_probe = dict(enumerate(witness.agents)), self._count_probes() > 0
+        view = View(agents, witness.world, self._probed, self._names, self._probe, lambda: can_probe)
+        for one in filter(is_asked, self._must):
+            if one.name not in self._seen and one.sees(view):
+                self._seen.add(one.name)
+            if one.name not in self.wrong and (text := one.evaluate(view)):
+                self.wrong[one.name] = text
+
+    def _count_probes(self) -> int:
+        return len(self.witness.world.published) - self.witness.published_by(self._probed)
+
+    def _probe(self) -> str | None:
+        """The error of the last publications: they are due to interested nodes in reach."""
+        world = self.witness.world
+        probes = world.published[len(world.published) - self._count_probes() :]
+        told = (compare(one.due, world.delivered, one.notification.id, self._names) for one in probes)
+        return next(filter(None, told), None)
+
+
+def _is_asked_at_the_end(one: Property) -> bool:
+    return one.history or one.counts or one.name == "probes arrive"
+
+
+@dataclass(frozen=True)
+class HuntRequest:
+    """A hunt as the command line asks for it."""
+
+    path: Path
+    text: str
+    overrides: Overrides
+    seconds: float
+    seed: int = 0
+    keep_on: bool = False
+    """Continue after violations, to count them."""
+    memory_mib: int = 500
+    """A process above this limit is replaced by another."""
+
+
+@dataclass
+class _Found:
+    """The findings so far, which the next process continues."""
+
+    seed: int
+    """The next one."""
+    counts: Counter[str] = field(default_factory=Counter)
+    first: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """The time by `time.monotonic` and the seed of each first violation."""
+    seen: set[str] = field(default_factory=set)
+    """The properties that had something to look at."""
+
+    def note(self, wrong: dict[str, str]) -> None:
+        """Count the next history."""
+        self.counts.update(list(wrong))
+        self.first |= {name: (time.monotonic(), self.seed) for name in wrong if name not in self.first}
+        self.seed += 1
+
+
+class _TimeOverError(BaseException):
+    """The hunt's time is over within a history."""
+
+
+Show = Callable[[], AbstractContextManager[Callable[[int], object]]]
+"""Shows the number of histories so far."""
+_GRACE_S = 2.0
+"""A hunt may exceed its time by this, or by a tenth."""
+_LOOK_S = 0.1
+_COLLECT_EVERY = 16
+"""Histories between collections of garbage."""
+
+
+class _Hunt:
+    """One hunt, in one child process after the other."""
+
+    def __init__(self, one: HuntRequest, judge: Judge) -> None:
+        self._one, self._judge = one, judge
+        self._deadline = time.monotonic() + one.seconds
+        self._grace_s = max(_GRACE_S, one.seconds / 10)
+        self._is_interrupted = False
+
+    def run(self, show: Show) -> Hunted:
+        """Hunt, and shrink the first history of each violation."""
+        one, started, end, found = self._one, time.monotonic(), self._deadline, _Found(self._one.seed)
+        while not (self._is_interrupted or self._is_over(found)):
+            found = self._in_child(partial(self._go_on, found, show)) or found
+        shrunk, firsts = [], list(found.first.items())[: None if one.keep_on else 1]
+        for left, (name, (at, seed)) in zip(range(len(firsts), 0, -1), firsts, strict=True):
+            self._deadline = time.monotonic() + max(end - time.monotonic(), self._grace_s / 4) / left
+            if wrong := self._in_child(partial(self._shrink, name, seed)):
+                shrunk.append((at - started, wrong))
+        found_at, wrongs = zip(*sorted(shrunk), strict=True) if shrunk else ((), ())
+        return Hunted(
+            one.path.stem,
+            found.seed - one.seed,
+            f"{one.seed}..{found.seed - 1}",
+            time.monotonic() - started,
+            wrongs,
+            found_at,
+            tuple(found.counts[wrong.name] for wrong in wrongs),
+            self._is_interrupted,
+            tuple((it.name, it.blind) for it in self._judge.question.must if it.name not in found.seen),
+        )
+
+    def _in_child(self, make: Callable[[], Any]) -> Any:
+        """Return the result of a child process, or of its part until an interruption; None if it was killed late."""
+        try:
+            return run_in_child(make)
+        except KeyboardInterrupt as interruption:
+            self._is_interrupted = True
+            return next(iter(interruption.args), None)
+        except EndedError as ended:
+            if time.monotonic() >= self._deadline:
+                return None
+            if ended.status >= 0:  # the agent has called `os._exit`
+                raise
+            raise BackendError(f"a process of the hunt was ended {ended.how}: hunt again") from None
+
+    def _is_over(self, found: _Found) -> bool:
+        return time.monotonic() >= self._deadline or (bool(found.first) and not self._one.keep_on)
+
+    # In a child process
+
+    def _go_on(self, found: _Found, show: Show) -> _Found:
+        """Run histories by seed until the hunt is over or the process has too much memory."""
+        judge, begin = self._judge, found.seed
+        judge.seen = found.seen
+        try:
+            with show() as tell:
+                while not self._is_over(found) and (found.seed == begin or peak_mib() <= self._one.memory_mib):
+                    wrong: list[dict[str, str]] = []
+                    with self._in_time(), collector_paused():
+                        wrong.append(judge.wrong(judge.drawer.draw(found.seed)))
+                    if wrong and time.monotonic() < self._deadline:
+                        found.note(wrong[0])
+                    tell(found.seed - self._one.seed)
+                    if found.seed % _COLLECT_EVERY == 0:
+                        gc.collect()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(found) from None
+        return found
+
+    def _shrink(self, name: str, seed: int) -> Counterexample:
+        """Return a seed's history as a transcript, shrunk in the remaining time."""
+        smaller = [self._judge.drawer.draw(seed)]
+        try:
+            with self._in_time():
+                smaller.extend(shrink(smaller[0], lambda one: self._judge.is_wrong(one, name)))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self._told(name, seed, smaller)) from None
+        return self._told(name, seed, smaller)
+
+    def _told(self, name: str, seed: int, smaller: list[History]) -> Counterexample:
+        judge = self._judge
+        small = next(one for one in reversed(smaller) if judge.is_wrong(one, name))
+        text = judge.wrong(small)[name]
+        about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
+        lines = f"{about}\n{judge.drawer.text(small)}"
+        shown = lines if name == RAISES else follow(parse_document(judge.question.path, lines))
+        return Counterexample(name, text, len(small.timed), shown)
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Leave the block when the time is over, whatever an agent does; at last kill the process."""
+
+        def look(*_: object) -> None:
+            late = time.monotonic() - self._deadline
+            if late > self._grace_s / 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if late >= 0:
+                raise _TimeOverError
+
+        signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
+        try:
+            yield
+        except (Exception, _TimeOverError):
+            if time.monotonic() < self._deadline:
+                raise  # else an import, for example, has made another error of it
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def hunt(one: HuntRequest, announce: Announce = silently, show: Show = lambda: nullcontext(lambda _: None)) -> Hunted:
+    """Hunt for so long, or until a property is violated.
+
+    `announce` is called before any code that a scenario or the command line names. Raises UserError, AgentError.
+    """
+    judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
+    announce_code(judge.agent, announce)
+    judge.plan(judge.drawer.draw(one.seed))  # a mistake in the file is an error before anything is started
+    return _Hunt(one, judge).run(show)

@@ -1,0 +1,202 @@
+"""Evaluates properties in the states of a search, once for states that they cannot tell apart.
+
+For a probe each publisher publishes in a copy of a quiet network, and the arrivals are compared. One order of arrivals
+is enough: the network is quiet, and a protocol that needs a lucky order is wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from roambus.bridge.transcript.commands import PublishEvent
+from roambus.bridge.transcript.document import Attributes
+from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step
+from roambus.extensions.exploring.moments import NOW, Moment
+from roambus.extensions.exploring.nodes import Raised
+from roambus.extensions.exploring.properties import Property, View
+from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
+from roambus.python_protocol.vocabulary import NodeId, SimTime
+
+LONGEST_PERIOD = 2000
+"""States followed to see whether a state with timers always returns to itself."""
+LONGEST_PROBE = 10_000
+"""The most arrivals before a probe counts as circling."""
+
+
+class PropertyChecker:
+    """Says which of some properties a state violates."""
+
+    def __init__(
+        self, model: Model, properties: Iterable[Property], names: tuple[str, ...], calm: SimTime | None = None
+    ) -> None:
+        """Quiet: nothing under way and no timer set; with `calm`, or no command for so long."""
+        self._model, self._calm, self.names = model, calm, names
+        all_ = tuple(properties)
+        self._properties = {
+            "always": tuple(one for one in all_ if one.at_any_time),
+            "lasting": tuple(one for one in all_ if one.lasts),
+            "quiet": tuple(one for one in all_ if one.waits_for_quiet),
+        }
+        under_way = (0,) * len(model.links)
+        self._of_state = cache(lambda its, nodes, *end: self._ask(its, self.view((*nodes, *under_way, *end))))
+        self._of_world = cache(lambda its, world: self._ask(its, self._view({}, (0, world))))
+        """What follows from the history alone; no agent is made for that."""
+        self._rests: dict[State, bool] = {}
+        """Whether node states with timers, in worlds without history, return to themselves."""
+        self.seen: set[str] = set()
+        """The properties that had something to look at."""
+        self.quiet = 0
+        """How many quiet states there were."""
+
+    def is_left(self, violations: Iterable[Any]) -> bool:
+        """Whether there are properties that hold so far."""
+        names = {one.name for its in self._properties.values() for one in its}
+        return bool(names - {one.name for one in violations})
+
+    def is_quiet(self, state: State) -> bool:
+        """Whether nothing will happen by itself, or no command came for so long that all has settled."""
+        model = self._model
+        if not model.is_idle(state):
+            return False
+        if model.soonest(state) is None:
+            return True
+        if self._calm is not None:
+            longest = max(max(due, default=0) for due in model.due(state))
+            # It can take as many timers as there are nodes, one after the other, until the effect of one is seen.
+            return model.world(state).calm > max(self._calm - 1, longest * model.size)
+        return bool(self._properties["quiet"]) and model.nodes.relative and self._rests_in(state)
+
+    def _rests_in(self, state: State) -> bool:
+        """Whether all spontaneous steps lead back to the state without a delivery."""
+        model = self._model
+        twin, world = model.twin(), replace(model.world(state).without_history(), left=(), elapsed=0, calm=0)
+        now = twin.initial(state[: model.size], world, 0)
+        if now not in self._rests:
+            # If all that can follow leads back to `now`, each of these states can be reached from each other: none ever
+            # leads anywhere else, and what is so in `now` comes again for ever. What was delivered is a part of the
+            # world of the twin, so that a state after a delivery is another one, and does not lead back.
+            before = self._reached_from(now)
+            back = [now]
+            known = set(back)
+            for one in back:
+                back += (earlier for earlier in before.get(one, ()) if earlier not in known)
+                known.update(back)
+            returns = bool(before) and known == set(before)
+            self._rests |= dict.fromkeys(known if returns else (now,), returns)
+        return self._rests[now]
+
+    def _reached_from(self, now: State) -> dict[State, list[State]]:
+        """The spontaneous successors with their predecessors; empty if they never lead back."""
+        before: dict[State, list[State]] = {now: []}
+        waiting = [now]
+        for one in waiting:
+            if len(before) > LONGEST_PERIOD:
+                self._model.nodes.cuts.add(f"{LONGEST_PERIOD} states that timers and arrivals do not lead back from")
+                return {}
+            for _, after in self._model.twin().successors(one):
+                if isinstance(after, Raised) or after in self._rests:
+                    return {}  # where it rests all states are known to
+                waiting += [after] * (after not in before)
+                before.setdefault(after, []).append(one)
+        return before
+
+    def is_violated(self, one: Property, state: State) -> bool:
+        """Whether a property of the world alone is violated."""
+        return bool(self._of_world((one,), state[WORLD]))
+
+    def violated(self, state: State) -> list[tuple[str, str]]:
+        """Return the names of the violated properties, and the violations."""
+        always, lasting, quiet = self._properties.values()
+        nodes = state[: self._model.size]
+        found = self._of_state(always, nodes, *state[TIME:]) if always else []
+        if lasting:
+            found = [*found, *self._of_world(lasting, state[WORLD])]
+        if self.is_quiet(state):
+            self.quiet += 1
+            found = [*found, *(self._of_state(quiet, nodes, *state[TIME:]) if quiet else [])]
+        return found
+
+    def view(self, state: State) -> View:
+        """What properties see of a state; what is under way is no part of it."""
+        model = self._model
+        agents = dict(enumerate(map(model.nodes.agent, state[: model.size])))
+        world, publishers = model.world(state), model.rules.publishers
+
+        def can_probe() -> bool:
+            wanting = {one for node in publishers - world.down for one in world.part(node)}
+            return any(world.wanted[node] for node in wanting) and any(True for _ in probes(world, publishers))
+
+        return self._view(agents, state, lambda: self.failed_probe(state)[0], can_probe)
+
+    def _view(self, agents: Any, state: State, *probing: Any) -> View:
+        now: Any = Moment(NOW) if self._model.nodes.relative else self._model.now(state)
+        return View(agents, self._model.world(state), now, self.names, *probing)
+
+    def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:
+        self.seen |= {one.name for one in properties if one.name not in self.seen and one.sees(view)}
+        return [(one.name, text) for one in properties if (text := one.evaluate(view))]
+
+    def failed_probe(self, state: State) -> tuple[str | None, tuple[Step, ...]]:
+        """Return the error of the first failed probe, and its steps; None if all arrive."""
+        model, twin = self._model, self._model.twin()
+        world = model.world(state)
+        begin = twin.initial(state[: model.size], world.without_history(), model.now(state))
+        for command in probes(world, model.rules.publishers):
+            text, end, steps = _drain(twin, begin, command)
+            identifier = NotificationId(command.node, world.numbers[command.node])
+            published = Notification(identifier, command.attributes)
+            wanting = {one for one in world.part(command.node) if world.wants(one, published)}
+            if text := text or compare(wanting, twin.world(end).delivered, identifier, self.names):
+                return text, steps
+        return None, ()
+
+
+def probes(world: Any, publishers: Set[NodeId]) -> Iterator[PublishEvent]:
+    """Yield a publication of each wanted notification by every publisher that is up."""
+    found = [matching(one) for one in sorted({one for filters in world.wanted for one in filters}, key=str)]
+    for node in sorted(publishers - world.down):
+        yield from (PublishEvent(node, "the probe", one) for one in found if one is not None)
+
+
+def _drain(model: Model, state: State, command: PublishEvent) -> tuple[str | None, State, tuple[Step, ...]]:
+    """Return an error, the state after one order of arrivals, and the steps."""
+    steps: list[Step] = []
+    following = model.carry_out(state, command)
+    while found := next(iter(following), None):
+        steps.append(model.steps[found[0]])
+        if isinstance(found[1], Raised):
+            return found[1].text, state, tuple(steps)
+        if len(steps) > LONGEST_PROBE:
+            return f"a probe was not over after {LONGEST_PROBE} arrivals", state, tuple(steps)
+        state = found[1]
+        following = model.arrivals(state)
+    return None, state, tuple(steps)
+
+
+def compare(
+    wanting: Set[NodeId],
+    delivered: tuple[tuple[NotificationId, ...], ...],
+    identifier: NotificationId,
+    names: tuple[str, ...],
+) -> str | None:
+    """Return the error of a notification's deliveries; the nodes `wanting` should get it."""
+    counted = Counter(node for node, given in enumerate(delivered) for one in given if one == identifier)
+    for node in sorted(wanting | set(counted)):
+        if counted[node] != (node in wanting):
+            wants = "wants it and can be reached" if node in wanting else "does not want it, or cannot be reached"
+            publisher = names[identifier.publisher]
+            return f"what {publisher} publishes comes {counted[node]} times to {names[node]}, which {wants}"
+    return None
+
+
+def matching(wanted: Filter) -> Attributes | None:
+    """Return attributes that match a filter of equalities and existence; else None."""
+    equal = {one.attribute: one.operand for one in wanted.constraints if one.operator is Operator.EQUAL}
+    exist = {one.attribute: 1 for one in wanted.constraints if one.operator is Operator.EXISTS}
+    other = any(one.operator not in (Operator.EQUAL, Operator.EXISTS) for one in wanted.constraints)
+    found: Any = exist | equal
+    return None if other else tuple(sorted(found.items()))

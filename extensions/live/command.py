@@ -1,0 +1,120 @@
+"""The commands `roambus live` and `roambus node`: agents on real sockets, on one or many machines.
+
+Options and results are those of `roambus run`. Live is no back-end of `run`: no simulated clock drives the agents, and
+a run cannot be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from roambus.experiments.console.options import FILE, FOLDER, LEVEL, OUT, SINGLE, Single
+from roambus.experiments.console.output import answer, bar, remark
+from roambus.python_protocol.vocabulary import SECOND
+
+if TYPE_CHECKING:
+    from roambus.bridge.runs.run import Drive
+
+
+@click.command()
+@SINGLE
+@LEVEL
+@click.option("--nodes", type=FILE, help="Runs on the nodes of this file, which roambus node wrote, instead.")
+@click.option(
+    "--links",
+    type=click.Choice(["ideal", "all"]),
+    help="The links: ideal, or from every node to every other.  [default: ideal; with --nodes, all]",
+)
+@OUT
+def live(single: Single, level: str, nodes: Path | None, links: str | None, out: Path) -> None:
+    """Runs TEMPLATE live: each node is a process that sends UDP datagrams in real time.
+
+    The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
+    repeated. Without --nodes all nodes run on this machine, on the loopback address; a node whose process is killed is
+    started again. A node accepts datagrams as the template's links allow: by its tree or graph, or by the movement of
+    its nodes.
+
+    \b
+    On many machines, each of which has the same version of roambus and of the agent:
+      roambus node nodes.toml --write 10.0.0.1,10.0.0.2,10.0.0.3
+      roambus node nodes.toml --id 0                 on the first, and so on
+      roambus live field --nodes nodes.toml --agent beacon --set nodes=3
+
+    Example: roambus live thesis --agent mft --set config=C2 --set time_limit=10
+    """  # noqa: D301  # click wants the character itself
+    if nodes is None:
+        from roambus.extensions.live.local import drive_here
+
+        kind = links or "ideal"
+        _run(single, level, kind, out, lambda advance: drive_here(kind, advance))
+        return
+    from roambus.extensions.live.machines import drive_there, read_machines
+
+    listed, kind = read_machines(nodes), links or "all"
+    _run(single, level, kind, out, lambda advance: drive_there(listed, kind, advance))
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--id", "number", type=click.IntRange(0), help="The number of this machine's node in FILE.")
+@click.option(
+    "--write",
+    "addresses",
+    metavar="ADDRESS,...",
+    help="Writes FILE, with a node at each address, instead of running one; node 0 has the first.",
+)
+@click.option(
+    "--keep",
+    type=FOLDER,
+    default=Path("results/live-nodes"),
+    show_default=True,
+    help="The folder that keeps the events of this node until they are collected.",
+)
+@click.option(
+    "--position",
+    metavar="SOURCE",
+    help="A file, or udp:PORT, at which this node's position receiver writes lines of x and y in metres.",
+)
+def node(file: Path, number: int | None, addresses: str | None, keep: Path, position: str | None) -> None:
+    """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
+
+    FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
+    and copy it only to the machines that run nodes or conduct them: the file is enough to conduct the nodes. If the
+    conductor is gone, a node stops sending and keeps its trace.
+
+    Example: roambus node nodes.toml --id 0
+    """
+    from roambus.extensions.live.machines import read_machines, serve_node, write_machines
+
+    if (number is None) == (addresses is None):
+        raise click.UsageError("give --id to run a node, or --write to list the nodes")
+    if addresses is not None:
+        write_machines(file, addresses.split(","))
+        answer(file, machines=file)
+    elif number is not None:
+        serve_node(read_machines(file), number, keep, remark, position)
+
+
+def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Callable[[], None]], Drive]) -> None:
+    from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
+    from roambus.bridge.runs.log import remarks_in
+    from roambus.bridge.runs.run import execute
+    from roambus.bridge.trace.parquet import TraceLevel
+    from roambus.commands.runs import sweep_of_one
+    from roambus.experiments.sweeps.request import opened_results
+    from roambus.experiments.sweeps.runner import plan_runs, prepare
+    from roambus.extensions.live.conductor import LiveFactory
+
+    sweep = sweep_of_one("live", single)
+    (plan,) = plan_runs(sweep, out, TraceLevel(level))
+    factory = LiveFactory(links)
+    seconds = prepare(plan, factory).time_limit // SECOND
+    with opened_results(sweep, out), bar(f"live for {seconds} s", seconds) as second:
+        execute(plan, factory, drive=drive(second))
+    for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
+        remark(f"note: {noted}")
+    answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)

@@ -1,0 +1,191 @@
+"""Crates: another library reads them, a stranger makes the runs again, and what was changed is noticed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.errors import UserError
+from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.extensions.provenance.unpacked import Crate
+from tests.support.commands import call, environment
+
+AGENT = """
+from roambus import BROADCAST, Agent, Message, Started, U8, on
+
+
+class Hi(Message, tag=1):
+    count: U8
+
+
+class Greeter(Agent):
+    @on(Started)
+    def start(self, event, now):
+        self.send(BROADCAST, Hi(1))
+
+    @on(Hi)
+    def hear(self, hi, sender, now):
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crate of two runs of an agent of one's own, whose file is gone."""
+    home = tmp_path_factory.mktemp("home")
+    sweep = "roambus sweep beacon --agents ./greeter.py --backend ideal --set nodes=10 --set time_limit=2 --seeds 2"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        Path("greeter.py").write_text(AGENT)
+        assert call(f"{sweep} --workers 1 --out r", patch) == 0
+        assert call("roambus crate r --trust --author Ada --license https://spdx.org/licenses/MIT", patch) == 0
+    (home / "greeter.py").unlink()
+    return home / "r.crate.zip"
+
+
+@pytest.fixture
+def unpacked(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The crate, unpacked in the working folder."""
+    zipfile.ZipFile(packed).extractall(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_crate_library_reads_it(unpacked: Path) -> None:
+    """Every file with its checksum, every run with what it was made from and with."""
+    rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate is not installed (see the group dev)")
+    crate = rocrate.ROCrate(str(unpacked))
+    assert (crate.name, crate.license) == ("r", "https://spdx.org/licenses/MIT")
+    first, second = crate.get_by_type("CreateAction")
+    values = {one["name"]: one["value"] for one in first["object"] if one.type == "PropertyValue"}
+    assert values == {"agent": "greeter", "nodes": "10", "seed": "0"}
+    assert [one.id for one in first["result"]] == [f"traces/agent=greeter/nodes=10/seed=0/{TRACE_FILE}"]
+    assert [one["name"] for one in second["instrument"]] == ["roambus", "./greeter.py"]
+    files = {one.id for one in crate.data_entities}
+    assert {"README.md", "code/roambus.zip", "environment/requirements.txt", "reproduce.sh", "sweep.json"} <= files
+    assert all(len(one["sha256"]) == 64 for one in crate.data_entities)
+
+
+def test_a_stranger_makes_the_runs_again(
+    unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the agent's code from the crate, which is run only by who trusts it."""
+    assert list(Crate(unpacked).wrong_files()) == []
+    assert call("roambus verify .", monkeypatch) == 1
+    assert "--trust runs it" in capsys.readouterr().err
+    assert call("roambus verify . --trust", monkeypatch) == 0
+    assert "runs made again 2, the same 2" in capsys.readouterr().out
+
+
+def test_the_code_in_the_crate_runs_by_itself(unpacked: Path) -> None:
+    """As the script of the crate has it, from a folder that holds nothing else of roambus."""
+    zipfile.ZipFile("code/roambus.zip").extractall(".reproduce/code")
+    code = "import sys, roambus; assert roambus.__file__.startswith(sys.argv[1]); from roambus.command_line import main"
+    where = str(unpacked / ".reproduce" / "code")
+    own = {**environment(), "PYTHONPATH": where}
+    done = subprocess.run([sys.executable, "-c", code, where], env=own, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+HELPED = AGENT.replace("from roambus", "from helper import COUNT\nfrom roambus", 1).replace("Hi(1)", "Hi(COUNT)")
+
+
+def reproduced(crate: Path) -> subprocess.CompletedProcess[str]:
+    """As the script of the crate does it, with this Python's libraries and without the user's folder."""
+    folder = crate.with_name("elsewhere")
+    zipfile.ZipFile(crate).extractall(folder)
+    zipfile.ZipFile(folder / "code" / "roambus.zip").extractall(folder / ".reproduce" / "code")
+    command = [sys.executable, "-m", "roambus", "verify", ".", "--trust"]
+    own = {**environment(), "PYTHONPATH": ".reproduce/code:code/modules"}
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+
+
+def test_a_helper_beside_the_agent_is_in_the_crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger has neither; the runs are the same."""
+    monkeypatch.chdir(tmp_path)
+    Path("greeter.py").write_text(HELPED)
+    monkeypatch.delitem(sys.modules, "helper", raising=False)  # another test may have its own
+    Path("helper.py").write_text("COUNT = 3\n")
+    run = "roambus run field --agent greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    assert call(run, monkeypatch) == 0
+    assert call("roambus crate r --trust", monkeypatch) == 0
+    assert "code/modules/helper.py" in zipfile.ZipFile("r.crate.zip").namelist()
+    Path("greeter.py").unlink()
+    Path("helper.py").unlink()
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    done = reproduced(tmp_path / "r.crate.zip")
+    assert "runs made again 1, the same 1" in done.stdout, done.stderr
+
+
+def test_a_package_that_was_installed_from_a_folder_is_in_the_crate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of `roambus new`: its modules, and the entry point by which runs name the agent."""
+    site = tmp_path / "site"
+    files = {
+        "hello-0.1.dist-info/METADATA": "Metadata-Version: 2.1\nName: hello\nVersion: 0.1\n",
+        "hello-0.1.dist-info/entry_points.txt": "[roambus.agents]\nhello = hello.agent:Greeter\n",
+        "hello-0.1.dist-info/direct_url.json": '{"url": "file:///hello", "dir_info": {"editable": true}}',
+        "hello/__init__.py": "",
+        "hello/agent.py": HELPED.replace("from helper", "from hello.helper"),
+        "hello/helper.py": "COUNT = 3\n",
+    }
+    for name, content in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(content)
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.chdir(tmp_path)
+    run = "roambus run field --agent hello --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    assert call(run, monkeypatch) == 0
+    assert call("roambus crate r", monkeypatch) == 0
+    done = reproduced(tmp_path / "r.crate.zip")
+    assert "runs made again 1, the same 1" in done.stdout, done.stderr
+
+
+def test_what_was_changed_is_named(
+    unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what is missing; the exit code is 1."""
+    Path("sweep.json").write_text("{}")
+    Path("README.md").unlink()
+    assert call("roambus verify . --trust --sample 1", monkeypatch) == 1
+    said = capsys.readouterr().err
+    assert "sweep.json: its checksum is not what" in said
+    assert "README.md: missing" in said
+
+
+def test_results_of_another_version_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For the code in the crate would not make them again; nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    Path("greeter.py").write_text(AGENT)
+    run = "roambus run field --agent greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    assert call(run, monkeypatch) == 0
+    Path("greeter.py").write_text(AGENT.replace("Hi(1)", "Hi(2)"))
+    assert call("roambus crate r --trust", monkeypatch) == 2
+    assert "another version of its agent" in capsys.readouterr().err
+    assert not list(Path().glob("*.zip*"))
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", ""])
+def test_a_strangers_metadata_lead_nowhere_else(tmp_path: Path, name: str) -> None:
+    """A file that is none of the crate's is neither read nor run."""
+    (tmp_path / "ro-crate-metadata.json").write_text(
+        f'{{"@graph": [{{"@id": "{name}", "@type": ["File", "SoftwareSourceCode"], "sha256": "0"}}]}}'
+    )
+    for read in (lambda: list(Crate(tmp_path).wrong_files()), lambda: Crate(tmp_path).agent_files()):
+        with pytest.raises(UserError, match="leads out of the crate"):
+            read()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"@graph": 1}', '{"@graph": [1]}', "[" * 100_000])
+def test_metadata_that_are_none_are_named(tmp_path: Path, text: str) -> None:
+    """Without a traceback."""
+    (tmp_path / "ro-crate-metadata.json").write_text(text)
+    with pytest.raises(UserError, match="this is not an RO-Crate"):
+        Crate(tmp_path).agent_files()

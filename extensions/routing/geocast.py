@@ -1,0 +1,87 @@
+"""Geocast by GPSR: a notification goes to an area, and floods within it.
+
+The attributes `x`, `y` and `radius` (m) of a notification give its area. GPSR carries it towards the centre; the first
+node inside floods it, and every node inside repeats the first copy once. It is delivered to subscribers inside. An area
+without nodes ends where GPSR finds that its centre is out of reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import dist
+
+from roambus.extensions.routing.geographic import Geographic, Point, Routed, point
+from roambus.python_protocol.agent import Recent, on
+from roambus.python_protocol.events import Publish
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.messages.fields import U16
+from roambus.python_protocol.parts.unicast import one_hop_on
+from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, NodeId, SimTime, node_list
+
+AREA = ("x", "y", "radius")
+
+
+class Geocasted(Routed, tag=0x6B, name="GEOCAST", notation="ttl={ttl} ..."):
+    """A packet to all nodes within `radius` decimetres of `d`."""
+
+    is_flooded: bool
+    radius: U16
+
+
+class Geocast(Geographic):
+    """Geocast: GPSR to an area, and a flood within it."""
+
+    oracle_subscribers = False
+
+    def forget(self) -> None:
+        """Start with nothing seen."""
+        super().forget()
+        self._flooded = Recent(self.parameters.delivered_memory)
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        """Send a notification to its area."""
+        notification = event.notification
+        self.note(ROUTE, notification_id=str(notification.id), detail=node_list(event.subscribers))
+        area = area_of(notification)
+        if area is None:
+            self.note(DROP, notification_id=str(notification.id), detail="no area: it lacks x, y or radius")
+            return
+        x, y, radius = area
+        d, nowhere, ttl = point((x, y)), Point(0, 0), self.parameters.net_diameter
+        size = max(0, min(round(10 * radius), (1 << 16) - 1))
+        self._take(Geocasted(0, ttl, self.node, BROADCAST, notification, nowhere, d, None, False, size), None, now)
+
+    @on(Geocasted)
+    def receive_geocast(self, packet: Geocasted, sender: NodeId, now: SimTime) -> None:
+        """Flood or deliver inside of the area; outside forward what is not flooded."""
+        self.hear_position(sender, packet.position, now)
+        self._take(one_hop_on(packet), sender, now)
+
+    def _take(self, packet: Geocasted, sender: NodeId | None, now: SimTime) -> None:
+        if self._is_inside(packet):
+            if self._flooded.add(packet.notification.id):
+                self.deliver_once(packet.notification, packet.hop_count)
+                self._flood(packet, now)
+        elif packet.is_flooded:
+            return
+        elif packet.ttl <= 0:
+            self.frames.drop(packet, "TTL exceeded")
+        else:
+            self.route(packet, sender, now)
+
+    def _is_inside(self, packet: Geocasted) -> bool:
+        return self.position is not None and 10 * dist(self.position, packet.d.place) <= packet.radius
+
+    def _flood(self, packet: Geocasted, now: SimTime) -> None:
+        if packet.ttl > 0:
+            here = point(self.position or (0.0, 0.0))
+            self.frames.broadcast_later(packet.replaced(position=here, perimeter=None, is_flooded=True), now)
+
+
+def area_of(notification: Notification) -> tuple[float, float, float] | None:
+    """Return x, y and radius of a notification's area; None without one."""
+    attributes: Mapping[str, object] = dict(notification.attributes)
+    values = [attributes.get(name) for name in AREA]
+    numbers = [float(one) for one in values if isinstance(one, int | float)]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len(AREA) else None

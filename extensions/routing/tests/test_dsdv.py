@@ -1,0 +1,142 @@
+"""DSDV's rules: which routes are taken, and when they are announced (Perkins and Bhagwat 1994)."""
+
+from __future__ import annotations
+
+import pytest
+
+from roambus.extensions.routing.dsdv import (
+    INFINITE,
+    MOST_ENTRIES,
+    PERIODIC_TIMER,
+    TRIGGERED_TIMER,
+    Advertised,
+    Dsdv,
+    Update,
+)
+from roambus.extensions.routing.tests.bench import ME, Bench, dropped, packet, sent
+from roambus.python_protocol.parts.unicast import DataPacket
+from roambus.python_protocol.vocabulary import BROADCAST, SECOND
+
+FAR = 9
+"""A destination."""
+
+
+def bench(**parameters: object) -> Bench:
+    """A node that has heard of FAR, two hops away by node 1, with number 10."""
+    made = Bench(Dsdv, **{"aggregation_time": 0, "update_jitter": 0, **parameters})
+    made.hear(route(1, 10), 1)
+    made.fire(TRIGGERED_TIMER)
+    return made
+
+
+def route(metric: int, sequence: int) -> Update:
+    """An update about FAR."""
+    return Update(False, (Advertised(FAR, metric, sequence),))
+
+
+@pytest.mark.parametrize(
+    ("metric", "sequence", "next_hop"), [(9, 12, 2), (0, 10, 2), (1, 10, 1), (0, 8, 1), (INFINITE, 10, 1)]
+)
+def test_a_newer_number_wins_and_then_the_smaller_metric(metric: int, sequence: int, next_hop: int) -> None:
+    """The sender of the first update is node 1, that of the second node 2."""
+    node = bench()
+    node.hear(route(metric, sequence), 2)
+    assert node.agent.ways(0) == {FAR: (next_hop,)}
+
+
+def test_a_broken_link_makes_the_next_odd_number_and_is_announced_at_once() -> None:
+    """Only routes over it break."""
+    node = bench()
+    node.hear(Update(False, (Advertised(2, 0, 4),)), 2)
+    node.agent.lose_link(1, (), node.now)
+    assert node.agent.ways(0) == {2: (2,)}
+    node.timers[TRIGGERED_TIMER] = node.now
+    ((destination, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert destination == BROADCAST
+    assert Advertised(FAR, INFINITE, 11) in update.entries
+
+
+def test_a_newer_break_is_believed_and_an_older_one_answered() -> None:
+    """Who has a newer route announces it (section 3: important news)."""
+    node = bench()
+    node.hear(route(INFINITE, 9), 2)
+    ((_, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert Advertised(FAR, 2, 10) in update.entries
+    node.hear(route(INFINITE, 11), 2)
+    assert node.agent.ways(0) == {}
+
+
+def test_a_node_outbids_a_break_of_its_own() -> None:
+    """Destinations give even numbers."""
+    node = bench()
+    actions = node.hear(Update(False, (Advertised(ME, INFINITE, 21),)), 1)
+    ((_, update),) = sent(actions, Update)
+    assert update.entries[0] == Advertised(ME, 0, 24)
+
+
+def test_another_metric_waits_for_twice_the_average_settling_time() -> None:
+    """A better one under the same number does not start the wait anew; a new number alone does not wait."""
+    node = bench(settling_time=2 * SECOND, settling_weight=1.0)
+    node.hear(route(3, 12), 2, SECOND)
+    assert node.timers[TRIGGERED_TIMER] == 5 * SECOND
+    node.hear(route(2, 12), 3, 2 * SECOND)
+    assert node.timers[TRIGGERED_TIMER] == 5 * SECOND
+    ((_, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert Advertised(FAR, 3, 12) in update.entries
+    node.hear(route(2, 14), 3, 6 * SECOND)
+    assert node.timers[TRIGGERED_TIMER] == 6 * SECOND
+
+
+def test_the_average_settling_time_follows_the_last_ones() -> None:
+    """A second from the number's first to its best metric, with a weight of a quarter."""
+    node = bench(settling_time=2 * SECOND, settling_weight=0.75)
+    node.hear(route(3, 12), 2, SECOND)
+    node.hear(route(2, 12), 3, 2 * SECOND)
+    before = node.agent.routes[FAR].average
+    node.hear(route(2, 14), 3, 6 * SECOND)
+    assert node.agent.routes[FAR].average == 0.75 * before + 0.25 * SECOND
+
+
+def test_a_new_number_alone_triggers_an_update_by_option() -> None:
+    """Broch et al. call it DSDV-SQ."""
+    for chosen in (True, False):
+        node = bench(sequence_triggers=chosen)
+        node.hear(route(1, 12), 1)
+        assert (TRIGGERED_TIMER in node.timers) is chosen
+
+
+def test_changes_that_fill_a_frame_make_a_full_dump() -> None:
+    """It goes out in parts, each with the node's own new number."""
+    node = bench()
+    node.hear(Update(False, tuple(Advertised(one, 1, 2) for one in range(20, 20 + MOST_ENTRIES))), 1)
+    updates = [update for _, update in sent(node.fire(TRIGGERED_TIMER), Update)]
+    assert [(update.full, len(update.entries)) for update in updates] == [(True, MOST_ENTRIES), (True, 3)]
+    assert {update.entries[0] for update in updates} == {Advertised(ME, 0, 2)}
+
+
+def test_an_incremental_dump_carries_what_changed_since_the_full_one() -> None:
+    """A route that stays the same is not in it."""
+    node = bench()
+    node.fire(PERIODIC_TIMER)
+    node.hear(Update(False, (Advertised(3, 0, 2),)), 3)
+    ((_, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert update == Update(False, (Advertised(ME, 0, 2), Advertised(3, 1, 2)))
+
+
+def test_a_silent_neighbour_is_lost_after_three_updates() -> None:
+    """At the next full dump."""
+    node = bench(update_interval=SECOND)
+    while node.timers[PERIODIC_TIMER] < 3 * SECOND:
+        node.fire(PERIODIC_TIMER)
+        assert node.agent.ways(0)
+    node.fire(PERIODIC_TIMER)
+    assert not node.agent.ways(0)
+
+
+def test_packets_wait_for_a_route() -> None:
+    """Five for each destination; the sixth is dropped."""
+    node = Bench(Dsdv)
+    answers = [node.hear(packet(FAR), 5) for _ in range(6)]
+    assert [dropped(actions) for actions in answers] == [[]] * 5 + [["no route"]]
+    released = sent(node.hear(route(1, 2), 1), DataPacket)
+    assert [(to, one.ttl) for to, one in released] == [(1, 34)] * 5

@@ -1,0 +1,215 @@
+"""DSR's rules: requests, replies, the cache, errors and salvaging (RFC 4728)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roambus.extensions.routing.dsr import Dsr
+from roambus.extensions.routing.dsr.agent import RequestTimer
+from roambus.extensions.routing.dsr.cache import RouteCache
+from roambus.extensions.routing.dsr.messages import (
+    BrokenLink,
+    RouteError,
+    RouteReply,
+    RouteRequest,
+    SourcedPacket,
+    nodes_of,
+    route_along,
+)
+from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, delivered, dropped, sent
+from roambus.python_protocol.events import Publish
+from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND
+
+FAR = 9
+
+
+def bench(**parameters: object) -> Bench:
+    """A node that answers from its cache at once."""
+    return Bench(Dsr, **{"reply_delay": 0, **parameters})
+
+
+def searching() -> Bench:
+    """A node that has a packet for FAR, and has sent the first request."""
+    node = bench()
+    node.handle(Publish(NEWS, (FAR,)))
+    return node
+
+
+def request(
+    source: int,
+    target: int,
+    *addresses: int,
+    number: int = 1,
+    hop_limit: int = 255,
+    errors: tuple[BrokenLink, ...] = (),
+) -> RouteRequest:
+    """A request that has come over these nodes."""
+    return RouteRequest(hop_limit, source, number, target, errors, addresses)
+
+
+def data(*path: int, left: int, salvage: int = 0) -> SourcedPacket:
+    """A packet along a path, with so many segments left."""
+    return SourcedPacket(0, 35, path[0], path[-1], NEWS, route_along(path, salvage)._replace(segments_left=left))
+
+
+def test_the_first_request_goes_to_neighbours_and_the_next_ones_further_after_growing_waits() -> None:
+    """Section 8.2.1: 30 ms, then 500 ms, doubled up to 10 s, at most 16 times more; then packets are given up."""
+    node = bench(send_buffer_timeout=10**15)
+    ((to, first),) = sent(node.handle(Publish(NEWS, (FAR,))), RouteRequest)
+    assert (to, first.hop_limit, first.target, first.addresses) == (BROADCAST, 1, FAR, ())
+    waits, limits = [node.timers[RequestTimer(FAR)]], []
+    while RequestTimer(FAR) in node.timers:
+        before = node.timers[RequestTimer(FAR)]
+        actions = node.fire(RequestTimer(FAR))
+        limits += [one.hop_limit for _, one in sent(actions, RouteRequest)]
+        waits += [node.timers[RequestTimer(FAR)] - before] if RequestTimer(FAR) in node.timers else []
+    halves = [500, 1000, 2000, 4000, 8000]
+    assert waits == [one * MILLISECOND for one in (30, *halves, *[10_000] * 11)]
+    assert limits == [255] * 16
+    assert dropped(actions) == ["no route"]
+
+
+def test_the_target_answers_every_copy_along_the_way_of_the_request() -> None:
+    """Section 8.2.2: so that the source gets several routes."""
+    node = bench()
+    for way in ((1, 2), (3,)):
+        ((to, reply),) = sent(node.hear(request(5, ME, *way), way[-1]), RouteReply)
+        assert to == way[-1]
+        assert reply.addresses == (*way, ME)
+        assert nodes_of(reply) == (ME, *way[::-1], 5)
+
+
+def test_a_request_is_passed_on_once_and_never_back() -> None:
+    """By its source, number and target."""
+    node = bench()
+    ((_, onward),) = sent(node.hear(request(5, FAR, 1), 1), RouteRequest)
+    assert (onward.hop_limit, onward.addresses) == (254, (1, ME))
+    assert not node.hear(request(5, FAR, 2), 2)
+    assert not node.hear(request(5, FAR, 1, ME, 2, number=2), 2)
+    assert not node.hear(request(5, FAR, 1, number=3, hop_limit=1), 1)
+
+
+def test_a_cached_path_answers_unless_it_visits_a_node_again() -> None:
+    """Section 8.2.3; the reply waits by the length of the route (8.2.5)."""
+    node = Bench(Dsr)
+    node.agent.cache.add((ME, 2, FAR), 0)
+    actions = node.hear(request(5, FAR, 1), 1)
+    assert not sent(actions, RouteRequest)
+    (due,) = node.timers.values()
+    assert 6 * MILLISECOND <= due <= 8 * MILLISECOND
+    ((to, reply),) = sent(node.fire(next(iter(node.timers))), RouteReply)
+    assert (to, reply.addresses) == (1, (1, ME, 2, FAR))
+    assert sent(node.hear(request(5, FAR, 2, number=2), 2), RouteRequest)
+
+
+def test_a_reply_ends_the_search_and_packets_leave_along_its_route() -> None:
+    """Section 8.2.6."""
+    node = searching()
+    reply = RouteReply(FAR, ME, route_along((FAR, 2, 1, ME))._replace(segments_left=0), (1, 2, FAR))
+    ((to, packet),) = sent(node.hear(reply, 1), SourcedPacket)
+    assert (to, nodes_of(packet), packet.route.segments_left) == (1, (ME, 1, 2, FAR), 2)
+    assert RequestTimer(FAR) not in node.timers
+
+
+def test_a_reply_on_its_way_teaches_the_way_to_its_target_alone() -> None:
+    """Section 3.3.1: it has not crossed the links towards the node that has asked."""
+    node = bench()
+    node.hear(RouteReply(FAR, 5, route_along((FAR, 2, ME, 1, 5))._replace(segments_left=2), (1, ME, 2, FAR)), 2)
+    assert set(node.agent.cache) == {(ME, 2, FAR)}
+
+
+def test_a_neighbour_that_a_reply_does_not_reach_is_ignored_until_it_has_heard_this_node() -> None:
+    """Sections 4.6 and 8.2.6; the replying node is informed, and requests for this node itself are answered."""
+    node = bench()
+    node.agent.lose_link(1, [RouteReply(FAR, 5, route_along((FAR, 2, ME, 1, 5)), (1, ME, 2, FAR))], 0)
+    ((to, error),) = sent(node.agent.take(), RouteError)
+    assert (to, error.destination, error.unreachable) == (2, FAR, 1)
+    assert not node.hear(request(5, FAR, 1), 1)
+    assert sent(node.hear(request(5, ME, 1), 1), RouteReply)
+    node.hear(request(5, FAR, ME, 1), 1)
+    assert sent(node.hear(request(5, FAR, 1, number=2), 1), RouteRequest)
+
+
+def test_a_packet_follows_its_route_and_both_ends_are_cached() -> None:
+    """Section 8.1.5; a packet that is not for this node is dropped."""
+    node = bench()
+    ((to, onward),) = sent(node.hear(data(5, 4, ME, 3, FAR, left=2), 4), SourcedPacket)
+    assert (to, onward.route.segments_left, onward.hop_count) == (3, 1, 1)
+    assert set(node.agent.cache) == {(ME, 3, FAR), (ME, 4, 5)}
+    assert dropped(node.hear(data(5, 4, 6, FAR, left=2), 4)) == ["not on its route"]
+    assert delivered(node.hear(data(5, ME, left=0), 5)) == []
+
+
+def test_a_broken_link_informs_the_source_and_salvages_the_packet() -> None:
+    """Sections 8.3.4 and 8.4.1: the salvager is the first address of the new route."""
+    node = bench()
+    node.agent.cache.add((ME, 6, FAR), 0)
+    packet = data(5, 4, ME, 3, FAR, left=1)
+    node.agent.lose_link(3, [packet, packet], 0)
+    actions = node.agent.take()
+    ((to, error),) = sent(actions, RouteError)
+    assert (to, error.source, error.destination, error.unreachable) == (4, ME, 5, 3)
+    salvaged = sent(actions, SourcedPacket)
+    assert [(to, one.route.salvage, nodes_of(one)) for to, one in salvaged] == [(6, 1, (ME, 6, FAR))] * 2
+
+
+def test_a_packet_is_salvaged_fifteen_times_at_most() -> None:
+    """MAX_SALVAGE_COUNT; its error goes to the last salvager."""
+    node = bench()
+    node.agent.cache.add((ME, 6, FAR), 0)
+    packet: Any = data(5, FAR, left=0)
+    packet = packet.replaced(route=route_along((4, ME, 3, FAR), 15)._replace(segments_left=1))
+    node.agent.lose_link(3, [packet], 0)
+    actions = node.agent.take()
+    ((_, error),) = sent(actions, RouteError)
+    assert error.destination == 4
+    assert dropped(actions) == ["link broken"]
+
+
+def test_an_own_packet_is_searched_anew() -> None:
+    """Section 8.3.4: it goes back to the send buffer."""
+    node = bench()
+    node.agent.cache.add((ME, 3, FAR), 0)
+    ((_, packet),) = sent(node.handle(Publish(NEWS, (FAR,))), SourcedPacket)
+    node.agent.lose_link(3, [packet], 0)
+    assert sent(node.agent.take(), RouteRequest)
+
+
+def test_an_error_cuts_paths_and_is_passed_on() -> None:
+    """Section 8.3.5: what lies before the broken link stays."""
+    node = bench()
+    node.agent.cache.add((ME, 3, 4, FAR), 0)
+    error = RouteError(4, 5, route_along((4, 3, ME, 5))._replace(segments_left=1), 1, FAR)
+    ((to, _),) = sent(node.hear(error, 3), RouteError)
+    assert to == 5
+    assert set(node.agent.cache) == {(ME, 3, 4)}
+
+
+def test_the_shortest_of_the_newest_paths_is_found_until_it_expires() -> None:
+    """A path leads to all nodes on it."""
+    cache = RouteCache(ME, 2, 10 * SECOND)
+    cache.add((ME, 1, 2, FAR), 0)
+    cache.add((ME, 3, FAR), SECOND)
+    assert cache.find(FAR, 2 * SECOND) == (ME, 3, FAR)
+    assert cache.find(2, 2 * SECOND) == (ME, 1, 2)
+    assert cache.find(FAR, 11 * SECOND) is None
+    cache.add((ME, 4), 2 * SECOND)
+    assert set(cache) == {(ME, 3, FAR), (ME, 4)}
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=6)), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))
+def test_cached_paths_never_visit_a_node_twice(paths: list[list[int]], broken: list[tuple[int, int]]) -> None:
+    """Whatever is added and removed, they begin here, and use no link that is known to be broken."""
+    cache = RouteCache(ME, 9, SECOND)
+    for path in paths:
+        cache.add([ME, *path], 0)
+    for link in broken:
+        cache.remove_link(*link)
+    for way in cache:
+        assert way[0] == ME
+        assert len(set(way)) == len(way) >= 2
+        assert not set(broken) & set(pairwise(way))

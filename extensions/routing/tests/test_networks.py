@@ -1,0 +1,190 @@
+"""Routing protocols in networks of ideal links that stand: everything is delivered once, where a way exists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import hypot
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roambus.bridge.backends.ideal.backend import IdealFactory
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.plans import LinkChange
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.extensions.exploring.checker import Bounds
+from roambus.extensions.exploring.tests.exploring import explored
+from roambus.extensions.routing.dsdv import Dsdv
+from roambus.extensions.routing.dsr import Dsr
+from roambus.extensions.routing.gpsr import Gpsr
+from roambus.extensions.routing.olsr import Olsr
+from roambus.python_protocol.parts.unicast import Router
+from roambus.python_protocol.vocabulary import SECOND, Role
+from tests.support.graphs import connected_graphs
+from tests.support.runs import Edges, Row, distances, of, publishing, run
+from tests.support.scenarios import scenario
+
+MODES: list[tuple[type[Router], dict[str, str]]] = [
+    (Dsdv, {}),
+    (Dsdv, {"link_layer": "false", "sequence_triggers": "false"}),
+    (Olsr, {}),
+    (Olsr, {"link_layer": "false"}),
+    (Dsr, {}),
+    (Dsr, {"link_layer": "false", "cached_replies": "false"}),
+]
+START = 45 * SECOND
+"""By then tables have settled."""
+
+
+def delivered(rows: list[Row]) -> list[tuple[int, str, int]]:
+    """Who got what, after how many hops."""
+    return sorted((row["node"], row["notification_id"], row["hops"]) for row in of(rows, "deliver"))
+
+
+@pytest.mark.parametrize(("agent", "mode"), MODES)
+@given(connected_graphs(9), st.integers(0, 100))
+@settings(max_examples=5)
+def test_everything_arrives_once_in_a_static_connected_graph(
+    agent: type[Router], mode: dict[str, str], graph: tuple[int, Edges], seed: int
+) -> None:
+    """Every subscriber gets every notification; tables lead along the shortest ways."""
+    nodes, links = graph
+    workload = publishing(0, range(nodes), start=START, until=START + 3 * SECOND)
+    rows = run(agent, nodes, links, workload, time_limit=START + 10 * SECOND, parameters=mode, seed=seed)
+    published = [row["notification_id"] for row in of(rows, "publish")]
+    got = delivered(rows)
+    assert [one[:2] for one in got] == sorted((node, entry) for node in range(nodes) for entry in published)
+    assert of(rows, "drop") == []
+    if agent is not Dsr:
+        ways = distances(nodes, links, 0)
+        assert all(hops == ways[node] for node, _, hops in got)
+
+
+@pytest.mark.parametrize(("agent", "mode"), MODES)
+def test_another_way_is_found_after_a_break(agent: type[Router], mode: dict[str, str]) -> None:
+    """In a ring of six nodes one link goes; what is published later arrives the other way."""
+    links: Edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
+    change = LinkChange(START + 2 * SECOND, 1, 2, up=False)
+    workload = publishing(0, [2], start=START, until=START + 30 * SECOND)
+    rows = run(agent, 6, links, workload, changes=[change], time_limit=START + 40 * SECOND, parameters=mode)
+    hops = {int(row["notification_id"].split(".")[1]): row["hops"] for row in of(rows, "deliver")}
+    assert hops[0] == 2
+    assert hops[max(hops)] == 4
+    assert len(hops) >= 25
+
+
+# GPSR: places
+
+RANGE_M = 35.0
+
+
+@st.composite
+def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
+    """Places in metres, each within the range of an earlier one."""
+    where = [(200, 200)]
+    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(lambda one: 1 <= hypot(*one) <= RANGE_M - 1)
+    for count in range(draw(st.integers(1, 14))):
+        (x, y), (dx, dy) = where[draw(st.integers(0, count))], draw(offsets)
+        where.append((x + dx, y + dy))
+    return where
+
+
+def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: int) -> list[Row]:
+    """A run of GPSR: the first node publishes to all."""
+    workload = publishing(0, range(len(where)), start=10 * SECOND, until=12 * SECOND)
+    described = replace(
+        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=20 * SECOND, agent_parameters=parameters),
+        nodes=tuple(NodeSettings((float(x), float(y))) for x, y in where),
+        ideal=IdealLinks(range_m=RANGE_M),
+    )
+    trace = TraceWriter()
+    Host(described, Gpsr, IdealFactory().make(described, Gpsr, Path()), trace).run()
+    rows: list[Row] = trace.table().to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize("planarization", ["rng", "gg"])
+@given(connected_places(), st.integers(0, 100))
+@settings(max_examples=25)
+def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[tuple[int, int]], seed: int) -> None:
+    """On unit disks, whatever their voids."""
+    where = list(dict.fromkeys(where))
+    rows = over_places(where, {"planarization": planarization, "link_layer": "false"}, seed)
+    published = [row["notification_id"] for row in of(rows, "publish")]
+    assert [one[:2] for one in delivered(rows)] == sorted(
+        (node, one) for node in range(len(where)) for one in published
+    )
+
+
+def test_greedy_forwarding_alone_ends_at_a_void() -> None:
+    """The neighbours are all farther from the destination."""
+    where = [(60, 50), (80, 30), (60, 5), (30, 5), (5, 25), (10, 50)]
+    rows = over_places(where, {"perimeter": "false"}, 0)
+    assert {node for node, *_ in delivered(rows)} < set(range(6))
+    assert {node for node, *_ in delivered(over_places(where, {}, 0))} == set(range(6))
+
+
+# Explored
+
+
+BARE = "link_layer=false broadcast_jitter=0s"
+STANDING = {
+    "dsdv": f"agent dsdv {BARE} aggregation_time=0s update_interval=1000s update_jitter=0s settling_time=0s",
+    "olsr": f"agent olsr {BARE} hello_interval=1s tc_interval=1s",
+    "dsr": f"agent dsr {BARE} reply_delay=0s",
+    "gpsr": f"agent gpsr {BARE} beacon_interval=1000s",
+}
+"""Each agent without chance."""
+SQUARE = """
+messages fast
+slot 1s
+links n1-n2 n2-n3 n1-n4 n4-n3
+setup
+  n1 is at 0 0
+  n2 is at 20 10
+  n3 is at 40 0
+  n4 is at 20 1
+  n3 subscribes f1
+  wait 6500ms
+may 1 cut
+may 2 times n1 publishes e1
+for 900ms
+must nothing twice
+"""
+
+
+@pytest.mark.parametrize("agent", STANDING)
+def test_no_order_of_a_cut_and_two_publications_delivers_twice(agent: str) -> None:
+    """On a square; a table of DSDV never leads in a circle either."""
+    loops = "must no loops\n" if agent == "dsdv" else ""
+    exploration = explored(STANDING[agent] + SQUARE + loops, Bounds(states=4000))
+    assert exploration.counterexamples == []
+    assert exploration.checker.figures.ended_by is None or agent == "olsr"
+
+
+GRAPHS = ("n1-n2 n2-n3 n3-n4", "n1-n2 n1-n3 n1-n4", "n1-n2 n2-n3 n3-n4 n4-n1", "n1-n2 n2-n3 n1-n3 n3-n4")
+STILL = """
+messages fast
+links {graph}
+setup
+  n4 subscribes f1
+may n1 publishes e1
+may n3 publishes e1
+for 900ms
+must everything delivered
+must nothing twice
+"""
+
+
+def test_dsr_delivers_everything_once_where_nothing_moves() -> None:
+    """In every order of two publications; the other protocols have timers for ever, so no state of theirs is quiet."""
+    for graph in GRAPHS:
+        exploration = explored(STANDING["dsr"] + STILL.format(graph=graph))
+        assert exploration.counterexamples == []
+        assert exploration.checker.figures.ended_by is None
+    one_hop = explored(f"{STANDING['dsr']} net_diameter=1" + STILL.format(graph=GRAPHS[0]))
+    assert one_hop.counterexamples

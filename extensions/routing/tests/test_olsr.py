@@ -1,0 +1,176 @@
+"""OLSR's rules: neighbours, relays, flooding, and the routing table (RFC 3626)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roambus.extensions.routing.olsr import Olsr
+from roambus.extensions.routing.olsr.agent import HELLO_TIMER, TC_TIMER
+from roambus.extensions.routing.olsr.messages import (
+    Hello,
+    LinkMessage,
+    LinkType,
+    NeighborType,
+    TopologyControl,
+    Willingness,
+    decode_time,
+    encode_time,
+    link_code,
+)
+from roambus.extensions.routing.olsr.neighborhood import select_mprs
+from roambus.extensions.routing.tests.bench import ME, Bench, dropped, packet, sent
+from roambus.python_protocol.vocabulary import SECOND
+
+SYM = link_code(LinkType.SYM_LINK, NeighborType.SYM_NEIGH)
+MPR = link_code(LinkType.SYM_LINK, NeighborType.MPR_NEIGH)
+ASYM = link_code(LinkType.ASYM_LINK, NeighborType.NOT_NEIGH)
+LOST = link_code(LinkType.LOST_LINK, NeighborType.NOT_NEIGH)
+SIX_S, FIFTEEN_S = 0x86, 0xE7
+
+
+def hello(*links: tuple[int, tuple[int, ...]], willingness: int = 3) -> Hello:
+    """A HELLO with these link codes and neighbours, valid for 6 s."""
+    return Hello(SIX_S, 0x05, willingness, tuple(LinkMessage(*one) for one in links))
+
+
+def tc(originator: int, *selectors: int, number: int = 1, ansn: int = 1, ttl: int = 255) -> TopologyControl:
+    """A TC, valid for 15 s."""
+    return TopologyControl(FIFTEEN_S, originator, ttl, 0, number, ansn, selectors)
+
+
+def codes(node: Bench) -> dict[int, int]:
+    """The link code of each neighbour in the node's next HELLO."""
+    ((_, said),) = sent(node.fire(HELLO_TIMER), Hello)
+    return {one: told.link_code for told in said.links for one in told.neighbors}
+
+
+@pytest.mark.parametrize(("seconds", "field"), [(6, SIX_S), (15, FIFTEEN_S), (2, 0x05), (1, 0x04)])
+def test_times_are_those_of_the_rfc(seconds: int, field: int) -> None:
+    """Section 18.3 has 6 s and 15 s with their mantissas and exponents."""
+    assert encode_time(seconds * SECOND) == field
+    assert decode_time(field) == seconds * SECOND
+
+
+@given(st.integers(1, 3900 * SECOND))
+def test_a_time_is_rounded_up_by_a_sixteenth_at_most(time: int) -> None:
+    """To the next that a field can hold."""
+    decoded = decode_time(encode_time(time))
+    assert decoded >= time
+    assert decoded <= max(time * 17 // 16 + 1, SECOND // 16)
+
+
+def test_a_link_is_asymmetric_until_the_neighbour_lists_this_node() -> None:
+    """Section 7.1.1; a lost link is announced until it is deleted."""
+    node = Bench(Olsr)
+    node.hear(hello(), 1)
+    assert codes(node) == {1: ASYM}
+    node.hear(hello((ASYM, (ME,))), 1)
+    assert codes(node) == {1: SYM}
+    node.hear(hello((LOST, (ME,))), 1)
+    since = node.now
+    assert codes(node) == {1: ASYM}
+    while node.now <= since + 6 * SECOND:
+        said = codes(node)
+    assert said == {1: LOST}
+    while node.now <= since + 12 * SECOND:
+        said = codes(node)
+    assert said == {}
+
+
+def test_the_link_layer_reports_a_lost_link() -> None:
+    """Section 13: for NEIGHB_HOLD_TIME, whatever HELLOs say."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME,))), 1)
+    node.agent.lose_link(1, [packet(1)], node.now)
+    assert dropped(node.agent.take()) == ["no route"]
+    node.hear(hello((SYM, (ME,))), 1)
+    assert codes(node) == {1: LOST}
+
+
+def test_relays_cover_the_two_hop_neighbours() -> None:
+    """Section 8.3.1: the only way to one, then the greatest reach, then the degree; unwilling ones are no way."""
+    default = int(Willingness.WILL_DEFAULT)
+    near = dict.fromkeys((1, 2, 3), default)
+    assert select_mprs(near, {7: [1], 8: [1, 2], 9: [2, 3]}) == {1, 2}
+    assert select_mprs(near, {7: [1, 2], 8: [1, 2], 9: [2]}) == {2}
+    assert select_mprs(near | {3: 6}, {7: [1, 3], 8: [1, 3], 9: [1, 2]}) == {1}
+    assert select_mprs(near | {3: 7}, {7: [1]}) == {1, 3}
+    assert select_mprs(near, {}) == set()
+
+
+graphs = st.dictionaries(st.integers(10, 20), st.sets(st.integers(1, 6), min_size=1))
+
+
+@given(graphs, st.lists(st.integers(1, 7), min_size=6, max_size=6))
+def test_relays_always_cover_everything_and_none_is_redundant(graph: dict[int, set[int]], will: list[int]) -> None:
+    """Whatever the neighbourhood."""
+    near = dict(enumerate(will, 1))
+    second = {two: sorted(before) for two, before in graph.items()}
+    chosen = select_mprs(near, second)
+    assert all(set(before) & chosen for before in second.values())
+    for one in chosen:
+        is_needed = any(set(before) & chosen == {one} for before in second.values())
+        assert is_needed or near[one] == Willingness.WILL_ALWAYS
+
+
+def test_a_relay_is_named_and_an_unwilling_neighbour_is_none() -> None:
+    """WILL_NEVER covers nothing."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME, 9)), willingness=0), 1)
+    node.hear(hello((SYM, (ME, 9))), 2)
+    assert codes(node) == {1: SYM, 2: MPR}
+
+
+def test_who_is_selected_floods_its_selectors() -> None:
+    """Section 9.3: and when there are none any more, that for TOP_HOLD_TIME."""
+    node = Bench(Olsr)
+    assert not sent(node.fire(TC_TIMER), TopologyControl)
+    node.hear(hello((MPR, (ME,))), 1)
+    ((_, told),) = sent(node.fire(TC_TIMER), TopologyControl)
+    assert (told.advertised_neighbors, told.ansn, told.ttl) == ((1,), 1, 255)
+    node.agent.lose_link(1, [], node.now)
+    ((_, told),) = sent(node.fire(TC_TIMER), TopologyControl)
+    assert (told.advertised_neighbors, told.ansn) == ((), 2)
+    since = node.now
+    while node.now <= since + 15 * SECOND:
+        last = sent(node.fire(TC_TIMER), TopologyControl)
+    assert not last
+
+
+def test_only_the_first_copy_from_a_selector_is_passed_on() -> None:
+    """Section 3.4.1; from another neighbour it is processed alone, from a stranger not at all."""
+    node = Bench(Olsr)
+    node.hear(hello((MPR, (ME,))), 1)
+    node.hear(hello((SYM, (ME,))), 2)
+    ((_, passed),) = sent(node.hear(tc(7, 8), 1), TopologyControl)
+    assert (passed.ttl, passed.hop_count) == (254, 1)
+    assert not node.hear(tc(7, 8), 1)
+    assert not node.hear(tc(7, 8, number=2), 2)
+    assert not node.hear(tc(7, 8, number=2), 1)
+    assert not node.hear(tc(7, 8, number=3, ttl=1), 1)
+    assert not node.hear(tc(5, 6), 4)
+    assert sorted(node.agent.topology) == [7]
+
+
+def test_an_older_topology_is_ignored() -> None:
+    """Section 9.5: by the ANSN, which wraps around."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME, 7))), 1)
+    node.hear(tc(7, 8, number=1, ansn=65535), 1)
+    node.hear(tc(7, 9, number=2, ansn=65534), 1)
+    assert node.agent.topology[7].destinations == (8,)
+    node.hear(tc(7, 9, number=3, ansn=0), 1)
+    assert node.agent.topology[7].destinations == (9,)
+
+
+def test_routes_follow_neighbours_two_hop_neighbours_and_topology() -> None:
+    """Section 10; expired tuples lead nowhere, at once."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME, 2))), 1)
+    node.hear(tc(2, 3), 1)
+    node.hear(tc(3, 4), 1)
+    assert node.agent.ways(0) == dict.fromkeys((1, 2, 3, 4), (1,))
+    assert [node.agent.routes(0)[one].distance for one in (1, 2, 3, 4)] == [1, 2, 3, 4]
+    assert node.agent.ways(6 * SECOND) == {}

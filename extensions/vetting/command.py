@@ -1,0 +1,46 @@
+"""The command `roambus vet`: the mistakes of an agent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from roambus.experiments.console.options import AGENT_NAME, PARAMETERS, pairs
+from roambus.experiments.console.output import EXIT_PROBLEMS, answer, bar
+
+
+@click.command()
+@click.argument("agent", type=AGENT_NAME)
+@PARAMETERS
+def vet(agent: str, parameters: Sequence[str]) -> None:
+    """Vets AGENT, and names its mistakes.
+
+    AGENT is a name that roambus list agents has, module:Class or file.py[:Class]. It runs for twelve simulated seconds
+    on ideal links, on the radio, and with frames of the largest size, on eight nodes that crash, freeze, leave and
+    return. A finding names the check, the line, and what to do:
+
+    \b
+      messages          a message differs from the one read from its bytes
+      runs              the agent raises, uses a wrong value, such as a time that is
+                        not an integer, or draws from a shared generator
+      timers            a timer runs out for which there is no handler
+      shared memory     nodes change what all of them share, such as an attribute
+                        of the class
+      unknown messages  it raises for messages that it does not know
+      repeatable        another process makes another trace of the same run
+
+    Two processes do all this, with different hash seeds and in a different order. Vetting runs the agent's
+    code, so only vet agents that you would run. The exit code is 0 if nothing was found, and 1 if something was.
+
+    Example: roambus vet mft --param link_layer=false
+    """  # noqa: D301  # click wants the character itself
+    from roambus.extensions.vetting.examination import STEPS
+    from roambus.extensions.vetting.examination import vet as vet_agent
+
+    with bar(f"vetting {agent}", STEPS) as one_more:
+        found = vet_agent(agent, pairs("--param", parameters), one_more)
+    answer("\n".join(map(str, found)) or f"{agent}: nothing was found", agent=agent, findings=found)
+    if found:
+        sys.exit(EXIT_PROBLEMS)

@@ -1,0 +1,119 @@
+"""A run in which each node has a process of its own, so that nodes share nothing.
+
+A trace that differs from one process's shows a class attribute, a global, a default, a closure or a cache. Forking
+precedes the first event, so pickles can name all classes and functions by address. Keys of timers stay in the node's
+process; the parent knows them by number.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import pickle
+import signal
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FunctionType
+from typing import Any, cast
+
+from roambus.bridge.errors import AgentError
+from roambus.bridge.host.agents import Handle, raised_at
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.process import start_child
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.extensions.vetting.scenes import Job, Scene, with_contents
+from roambus.python_protocol.actions import Action, CancelTimer, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, TimerFired
+from roambus.python_protocol.vocabulary import NodeId, SimTime
+
+
+def play_isolated(job: Job, scene: Scene, agent_class: type[Agent]) -> None:
+    """Run a scene with a process for each node; write its trace or error."""
+    scenario = job.scenario(scene)
+    trace, agents = TraceWriter(TraceLevel.FULL), _IsolatedAgents(agent_class)
+    host = Host(scenario, agent_class, scene.backend(scenario), trace, wrappers=[agents.wrap])
+    job.folder.mkdir(exist_ok=True)
+    with agents.processes():
+        try:
+            host.run()
+        except (AgentError, EOFError) as error:
+            error_file(job, scene).write_text(agents.error or str(error), encoding="utf-8")
+        else:
+            trace.write(job.trace(scene), {})
+
+
+def error_file(job: Job, scene: Scene) -> Path:
+    """The file with the error that ended a scene."""
+    return job.trace(scene).with_suffix(".error")
+
+
+class _IsolatedAgents:
+    """A run's agents, each in a forked process."""
+
+    def __init__(self, agent_class: type[Agent]) -> None:
+        self.error = ""
+        """The error that an agent raised."""
+        self._class = agent_class
+        self._handlers: list[Handle] = []
+        self._channels: dict[NodeId, Connection] = {}
+        self._known = {id(one): one for one in gc.get_objects() if isinstance(one, type | FunctionType)}
+
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Replace a handler by a request to the agent's process."""
+        self._handlers.append(handle)
+
+        def handle_elsewhere(event: Event, now: SimTime) -> Iterable[Action]:
+            channel = self._channels[agent.node]
+            channel.send_bytes(self._packed((event, now)))
+            actions, self.error = self._unpacked(channel.recv_bytes())
+            if self.error:
+                raise RuntimeError(self.error)
+            return with_contents(cast("Iterable[Action]", actions))
+
+        return handle_elsewhere
+
+    @contextmanager
+    def processes(self) -> Iterator[None]:
+        """Fork a process for each agent, and kill them after the block."""
+        with ExitStack() as stack:
+            for node, handle in enumerate(self._handlers):
+                self._channels[node], theirs = (stack.enter_context(end) for end in Pipe())
+                number = start_child(partial(self._serve, handle, theirs))
+                theirs.close()
+                stack.callback(os.waitpid, number, 0)
+                stack.callback(os.kill, number, signal.SIGKILL)
+            yield
+
+    def _serve(self, handle: Handle, channel: Connection) -> None:
+        keys: dict[Hashable, int] = {}
+        while True:
+            event, now = self._unpacked(channel.recv_bytes())
+            if isinstance(event, TimerFired):
+                event = TimerFired(list(keys)[cast("int", event.key)])
+            try:
+                actions = list(handle(event, now))
+                for one in actions:
+                    if isinstance(one, SetTimer | CancelTimer):
+                        one.key = keys.setdefault(one.key, len(keys))
+                answer = self._packed((actions, ""))
+            except Exception as error:  # any of them: the parent's host reports it
+                answer = self._packed(([], f"{type(error).__name__}: {error}{raised_at(error, self._class)}"))
+            channel.send_bytes(answer)
+
+    def _packed(self, value: object) -> bytes:
+        data = io.BytesIO()
+        pickler = pickle.Pickler(data)
+        pickler.persistent_id = lambda one: id(one) if id(one) in self._known else None  # type: ignore[method-assign]  # as its documentation says
+        pickler.dump(value)
+        return data.getvalue()
+
+    def _unpacked(self, data: bytes) -> Any:
+        unpickler = pickle.Unpickler(io.BytesIO(data))  # noqa: S301  # from a process that we have forked
+        unpickler.persistent_load = self._known.__getitem__  # type: ignore[method-assign]  # as above
+        return unpickler.load()

@@ -1,0 +1,151 @@
+"""The scenes in which an agent is vetted, and a run of it in one of them.
+
+Eight nodes publish and subscribe for twelve seconds while some crash, freeze, leave and return (`vet.ini.j2`): on ideal
+links, on the radio, and with frames of about the largest size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.backend import Backend
+from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.errors import AgentError, SideEffectError
+from roambus.bridge.host.agents import Handle, shared_generators_unused
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.ini import parse_scenario
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.templates.render import Values, render
+from roambus.extensions.vetting.findings import Finding, of_error, place_of_agent
+from roambus.python_protocol.actions import Action, Note, Send, SetTimer
+from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Event, TimerFired
+from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
+
+RUNS, TIMERS = "runs", "timers"
+"""Names of checks."""
+HOLDS = "holds"
+"""The trace row with a sent message's bytes, to compare contents."""
+SEED = 1
+TEMPLATE = Path(__file__).with_name("vet.ini.j2")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A back-end, and the first publisher's payload in bytes; others add `step` each."""
+
+    name: str
+    backend: Callable[[Scenario], Backend]
+    payload: int
+    step: int
+
+
+SCENES = (
+    Scene("on ideal links", make_ideal, 20, 0),
+    Scene("on the radio", RadioBackend, 20, 0),
+    Scene("with frames at the size limit", RadioBackend, 930, 40),
+)
+"""Payloads of 930 to 1010 bytes make frames of about 1024, the radio's most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One process's agent, and its folder of traces."""
+
+    agent: str
+    parameters: str
+    folder: Path
+    is_first: bool = True
+    """Whether this process runs the one-process checks."""
+
+    def scenes(self) -> tuple[Scene, ...]:
+        """The scenes in this process' order."""
+        return SCENES if self.is_first else SCENES[::-1]
+
+    def scenario(self, scene: Scene) -> Scenario:
+        """Return a scene's scenario; raise UserError for refused parameters."""
+        variables: Values = {
+            "seed": SEED,
+            "agent": self.agent,
+            "agent_parameters": self.parameters,
+            "payload": scene.payload,
+            "step": scene.step,
+        }
+        return parse_scenario(render(TEMPLATE, variables), TEMPLATE, TEMPLATES)
+
+    def trace(self, scene: Scene) -> Path:
+        """The trace file of a scene."""
+        return self.folder / f"{scene.name.replace(' ', '-')}.parquet"
+
+    def isolated(self) -> Job:
+        """Return this job for isolated runs."""
+        return replace(self, folder=self.folder / "isolated")
+
+
+def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
+    """Run a scene, and write its trace if the run ends well."""
+    scenario = job.scenario(scene)
+    trace, watch = TraceWriter(TraceLevel.FULL), _Watch()
+    host = Host(scenario, agent_class, scene.backend(scenario), trace, check=True, wrappers=[watch.wrap])
+    try:
+        with shared_generators_unused(job.agent):
+            host.run()
+    except (AgentError, SideEffectError) as error:
+        yield of_error(f"{RUNS}, {scene.name}", error)
+        return
+    place = place_of_agent(agent_class)
+    for action, after in sorted(watch.hasty.items()):
+        yield Finding(TIMERS, f"{action} after {after} ns: write {after} * SECOND if seconds are meant", place)
+    for key in sorted(map(repr, watch.unhandled)):
+        yield Finding(TIMERS, f"the timer {key} runs out, and there is no handler for it", place)
+    trace.write(job.trace(scene), {})
+
+
+class _Watch:
+    """Observes the timers of a run's agents."""
+
+    def __init__(self) -> None:
+        self.unhandled: set[Any] = set()
+        """Expired timers' keys without a handler."""
+        self.hasty: dict[str, SimTime] = {}
+        """Actions with a positive delay (ns) below any radio's resolution."""
+
+    def wrap(self, agent: Agent, handle: Handle) -> Handle:
+        """Wrap a handler to add each sent message's bytes to the trace."""
+
+        def handle_watched(event: Event, now: SimTime) -> Iterable[Action]:
+            if isinstance(event, TimerFired) and not _has_handler(type(agent), event):
+                self.unhandled.add(event.key)
+            actions = list(handle(event, now))
+            for one in actions:
+                if isinstance(one, Send | SetTimer) and 0 < one.after < MICROSECOND:
+                    what = "a message is sent" if isinstance(one, Send) else f"the timer {one.key!r} is set to run out"
+                    self.hasty.setdefault(what, one.after)
+            return with_contents(actions)
+
+        return handle_watched
+
+
+def with_contents(actions: Iterable[Action]) -> Iterator[Action]:
+    """Add a note of bytes after each sent message."""
+    for one in actions:
+        yield one
+        if isinstance(one, Send):
+            held = ""
+            with suppress(Exception):  # the host reports a message that cannot be encoded
+                held = one.message.encode().hex()
+            yield Note(HOLDS, detail=held)
+
+
+def _has_handler(agent_class: type[Agent], event: TimerFired) -> bool:
+    if agent_class.handle is not Agent.handle:
+        return True
+    timers = agent_class.timer_handlers
+    return type(event.key) in timers or event.key in timers or TimerFired in agent_class.handlers

@@ -1,9 +1,0 @@
-"""DSR (RFC 4728): source routes, found on demand and cached.
-
-Left out: flow state (section 3.5), promiscuous receiving with automatic route shortening, network-layer and passive
-acknowledgements (the link layer acknowledges, section 8.3.1), and piggybacking of anything but errors on requests.
-"""
-
-from roambus.python_protocol.routing.dsr.agent import Dsr
-
-__all__ = ["Dsr"]

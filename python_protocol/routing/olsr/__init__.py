@@ -1,8 +1,0 @@
-"""OLSR (RFC 3626), core functionality: link sensing, MPR flooding and selection, topology, routing table.
-
-Left out: several interfaces (MID), gateways (HNA), link hysteresis, redundant topology, packets of several messages.
-"""
-
-from roambus.python_protocol.routing.olsr.agent import Olsr
-
-__all__ = ["Olsr"]
