@@ -28,8 +28,8 @@ import numpy as np
 
 from benchmarks.metrics_in_sql import metrics_in_sql
 from benchmarks.synthetic_traces import AGENTS, THESIS, write_traces
-from roambus.bridge.errors import RoambusError
 from roambus.bridge.runs.layout import find_traces
+from roambus.bridge.system.errors import RoambusError
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.engine.session import spark_session
 

@@ -29,8 +29,8 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 from scipy import stats
 
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.measurements import Measurements, read_measurements
 
 METRICS = (

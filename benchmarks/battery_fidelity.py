@@ -25,7 +25,7 @@ from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import DIE, ENERGY
+from roambus.python_protocol.trace_rows import DIE, ENERGY
 
 SEEDS = 10
 GROUPS: Mapping[str, tuple[float, float]] = {

@@ -23,18 +23,18 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import DEADLINE_S, CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import RoambusError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 SECONDS = 10
 DELAYS = ("0s", "1ms")

@@ -24,8 +24,8 @@ from benchmarks.castalia_beacons import Outputs, run_beacons, write_ini
 from benchmarks.radio_fidelity import FAILURES, SIGNALS, Metric, compare, interval, ratio, share
 from benchmarks.reference_castalia import BREAKDOWN
 from benchmarks.reference_scenarios import beacons
-from roambus.bridge.errors import RoambusError
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.formats.ini import read_scenario
+from roambus.bridge.system.errors import RoambusError
 from roambus.experiments.templates.variables import Scalar
 
 NODES, SIDE_M, SECONDS, PAYLOAD_BYTES = 16, 60, 10, 40

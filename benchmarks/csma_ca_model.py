@@ -28,7 +28,7 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.mac_fidelity import BYTES, FILE, METRICS, Planned, on_radio, read_groups, saturated
-from roambus.python_protocol.vocabulary import MICROSECOND, SECOND
+from roambus.python_protocol.simtime import MICROSECOND, SECOND
 
 SYMBOL = 16 * MICROSECOND
 BITS_PER_SYMBOL = 4

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from benchmarks.hardware.bursts import FACTORIES
 from benchmarks.radio_fidelity import Comparison, compare
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.system.errors import RoambusError
 
 Rows = list[dict[str, float]]
 """The metrics of each run."""

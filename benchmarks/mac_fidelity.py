@@ -27,16 +27,17 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import RoambusError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
 from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
 from roambus.bridge.scenario.radio import MODULATIONS, ChannelSettings, RadioSettings
+from roambus.bridge.system.errors import RoambusError
 from roambus.extensions.ns3.backend import SETTINGS_FILE, find_adapter, settings_text, ways_of
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
 from roambus.python_protocol.messages.fields import U32
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 FILE = "lr_wpan.csv"
 KEYS = ("scenario", "value", "seed")

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Step, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
@@ -29,7 +29,7 @@ from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.extensions.ns3.backend import Ns3Factory
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.python_protocol.simtime import SimTime
 
 START_S = 5
 

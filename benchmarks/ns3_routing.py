@@ -35,13 +35,13 @@ import numpy as np
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import UserError
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.mobility import path
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.bridge.scenario.radio import Ns3Settings
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.measurements import markdown_table
@@ -53,7 +53,7 @@ from roambus.extensions.routing.dsr import Dsr
 from roambus.extensions.routing.olsr import Olsr
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.parts.unicast import Router
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 TEMPLATE, WORKER = Path(__file__).with_name("ns3_field.ini.j2"), Path(__file__).with_name("ns3_worker.cc")
 LIBRARIES = (

@@ -28,7 +28,7 @@ from scipy import stats
 
 from benchmarks import reference_castalia, reference_scenarios
 from benchmarks.reference_scenarios import FLAT, MOBILE, PAYLOAD_BYTES, SHADOWED, Conditions, Counts
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 
 RUNS_PER_ROW = 4
 PAIR_RUNS = 10

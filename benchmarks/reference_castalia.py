@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from benchmarks.castalia_beacons import Outputs, run_beacons
 from benchmarks.reference_scenarios import LINE_SPEED_MPS, PAYLOAD_BYTES, Conditions, Counts
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 from roambus.experiments.templates.variables import Scalar
 
 FIRST_SEED = 1000

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.radio_fidelity import BACKENDS, ReferenceFile, Row, files_in, read_row
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.system.errors import RoambusError
 
 
 def read_rows(path: Path, file: ReferenceFile) -> Iterator[tuple[int, Row]]:

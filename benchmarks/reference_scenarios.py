@@ -13,9 +13,9 @@ import numpy as np
 
 from roambus.bridge.backend import Totals
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Line, NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
@@ -27,7 +27,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import Beacon
 from roambus.python_protocol.events import Event, Received
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 Counts = dict[str, float]
 

@@ -30,18 +30,19 @@ import pyarrow.parquet as pq
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Step, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend, RadioFactory
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import EVENT
 from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs, prepare
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.python_protocol.vocabulary import SEND, SimTime, to_seconds
+from roambus.python_protocol.simtime import SimTime, to_seconds
+from roambus.python_protocol.trace_rows import SEND
 
 PUBLISHING_SHARE = 500 / 700
 FUNCTIONS_SHOWN = 15

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, TRACE_FILE, TRACES
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import write_trace
 from roambus.bridge.trace.schema import RUN_KEY

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.hardware.bursts import FACTORIES, Sent, exchange
 from benchmarks.held_groups import Rows, check, exit_code
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 SEEDS = 12
 PAYLOAD_BYTES = 40

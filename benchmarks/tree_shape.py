@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from pyarrow import Table
 
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, PEER, TIME_S
-from roambus.python_protocol.vocabulary import MIGRATE, ROLE, SEND, Role, parse_roles
+from roambus.python_protocol.roles import Role, parse_roles
+from roambus.python_protocol.trace_rows import MIGRATE, ROLE, SEND
 
 SETTLED_S = 10
 """The first seconds, in which there is no tree yet, are left out."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard
 
-from roambus.bridge.code import (
+from roambus.bridge.system.code import (
     AGENTS,
     DISTRIBUTION,
     code_hash,
@@ -31,7 +31,7 @@ from roambus.bridge.code import (
     module_files,
     project_files,
 )
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 

@@ -22,15 +22,16 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple, Protocol
 
-from roambus.bridge.errors import BackendError, RoambusError
-from roambus.bridge.ini.lookup import Beyond
+from roambus.bridge.formats.ini.lookup import Beyond
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 
 class Transmission(NamedTuple):
@@ -181,7 +182,7 @@ class Backend(Protocol):
 class BackendFactory(Protocol):
     """Makes back-ends of one kind; picklable.
 
-    An optional `beyond()` returns features beyond the embedded radio (`roambus.bridge.ini.lookup.Beyond`).
+    An optional `beyond()` returns features beyond the embedded radio (`roambus.bridge.formats.ini.lookup.Beyond`).
     """
 
     @property

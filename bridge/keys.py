@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from roambus.python_protocol import settings
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator, Value, parse_filter
 from roambus.python_protocol.messages.octets import bytes_of
+from roambus.python_protocol.roles import Role, parse_roles
 from roambus.python_protocol.settings import (
     ANY,
     NUMBER,
@@ -27,7 +28,7 @@ from roambus.python_protocol.settings import (
     setting_field,
     settings_of,
 )
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime, format_time, parse_roles, parse_time
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time, parse_time
 
 EVERY_NODE = "node[*]"
 """Stands for each node in a path."""

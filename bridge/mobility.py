@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from roambus.bridge.backend import Move
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, Line, Mobility, RandomWaypoint, WayPoint
-from roambus.python_protocol.vocabulary import SECOND, SimTime, from_seconds
+from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]
 """From time 0 to the run's end or later, unless the node comes to rest."""

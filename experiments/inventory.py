@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.listing import (
     KINDS,
     SINGULAR,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import class_docstring
-from roambus.bridge.code import AGENTS, STUDIES, named
+from roambus.bridge.system.code import AGENTS, STUDIES, named
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies, study_modules
 from roambus.spark.metrics.catalogue import METRICS, metric
 

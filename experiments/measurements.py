@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas.api.types import is_numeric_dtype
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import (
     AGENT,
     AXIS_TITLES,
@@ -34,6 +33,7 @@ from roambus.bridge.runs.layout import (
     count_runs,
     read_asked,
 )
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric

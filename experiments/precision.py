@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Bound, ClaimTest, Part, Side, Verdict, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 Place = tuple[float, float]
 

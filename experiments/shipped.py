@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from roambus.bridge.code import AGENTS, STUDIES, find_module, named
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.code import AGENTS, STUDIES, find_module, named
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import unknown
 
 TEMPLATES = Path(__file__).parent / "templates"

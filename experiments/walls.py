@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.errors import UserError, mistakes_at
-from roambus.bridge.files import read_lines
 from roambus.bridge.scenario.radio import ChannelSettings
+from roambus.bridge.system.errors import UserError, mistakes_at
+from roambus.bridge.system.files import read_lines
 
 _COLUMNS = 5
 _MOST_DB = 1000

@@ -1,13 +1,6 @@
-"""Protocol agents, and the parts that they share.
+"""Agents, and what they are made of; this part imports nothing of the others.
 
-An agent is a deterministic state machine without I/O: events in, actions out (`roambus.python_protocol.agent`). Nothing
-here imports a simulator, Spark or files.
-
-`messages/`, `vocabulary`, `filters`, `settings`, `events`, `actions` and `agent` are the language of every protocol,
-`parts/` and `brokers/` its building blocks. `aodv/` and `mft/` are AODV with publish/subscribe and MFT-PubSub, `lean/`
-MFT-PubSub without its tree, `opportunistic/` epidemic routing, spray and wait and PRoPHET, `routing/` DSDV, OLSR, DSR
-and GPSR; `baselines` has flooding, gossip and beacons, `papers/` the protocols of other papers.
+`messages/`, `roles`, `simtime`, `trace_rows`, `filters`, `settings`, `events`, `actions` and `agent` are the language of
+every protocol; `parts/` are the link, the election and others that protocols share; `brokers/` is what broker protocols
+share. `mft/` is MFT-PubSub, `aodv/` is AODV, and `baselines` has flooding, gossip and beacons.
 """
-
-if __name__ != "roambus.python_protocol":
-    raise ImportError("python_protocol is a part of roambus: import roambus.python_protocol")

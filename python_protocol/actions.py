@@ -12,7 +12,9 @@ from typing import Any
 from roambus.python_protocol.events import TimerKey
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, HOST_EVENTS, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import HOST_EVENTS
 
 LAST_NODE = 65533
 """In IEEE 802.15.4 the next number names no node, and the one after it is BROADCAST."""

@@ -28,8 +28,9 @@ from roambus.python_protocol.events import Crashed, Event, Received, Subscribe, 
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import Parameters
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -130,7 +131,7 @@ class Process:
         hops: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """Write a row into the trace; `vocabulary` names those that metrics read."""
+        """Write a row into the trace; `trace_rows` names those that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, bytes, hops, detail))
 
     def perform(self, actions: Iterable[Action]) -> None:

@@ -22,18 +22,10 @@ from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import Reader, Writer
 from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, holds
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
-    DROP,
-    MILLISECOND,
-    ROUTE,
-    SECOND,
-    NodeId,
-    SimTime,
-    from_seconds,
-    node_list,
-)
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, from_seconds
+from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId
+from roambus.python_protocol.roles import BROADCAST, NodeId
 
 TimerKey = Hashable
 """The name of a timer: a string, a tuple such as ("retransmit", 7), or an object of a class of keys."""

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Shape, Writer, fields, number, repeated
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 Value = int | float | str
 """The value of an attribute."""

@@ -19,7 +19,7 @@ from dataclasses import Field, dataclass
 from functools import wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from roambus.python_protocol.vocabulary import format_time, parse_time
+from roambus.python_protocol.simtime import format_time, parse_time
 
 _DECLARED = "setting"
 """The setting's key in a field's metadata."""

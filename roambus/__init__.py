@@ -39,7 +39,7 @@ if Path(sys.argv[0]).name == "roambus" and signal.getsignal(signal.SIGINT) is si
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 if TYPE_CHECKING:  # where each name comes from, for type checkers and for `homes`
-    from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
+    from roambus.bridge.system.errors import AgentError, BackendError, RoambusError, UserError
     from roambus.dataframes import Results, results
     from roambus.experiments.walls import wall_losses
     from roambus.notebook import FinishedRun, run, sweep
@@ -67,25 +67,18 @@ if TYPE_CHECKING:  # where each name comes from, for type checkers and for `home
     from roambus.python_protocol.messages.fields import I64, U8, U16, U32, Integer, LongBytes, LongTuple, Names, bit
     from roambus.python_protocol.messages.message import Message, MessageSet
     from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
+    from roambus.python_protocol.roles import BROADCAST, NodeId, Role
     from roambus.python_protocol.settings import Parameters, parameter
-    from roambus.python_protocol.vocabulary import (
-        BROADCAST,
-        DROP,
+    from roambus.python_protocol.simtime import (
         MICROSECOND,
-        MIGRATE,
         MILLISECOND,
         NANOSECOND,
-        REPLAY,
-        ROUTE,
         SECOND,
-        STORE,
-        NodeId,
-        Role,
         SimTime,
         from_seconds,
-        node_list,
         to_seconds,
     )
+    from roambus.python_protocol.trace_rows import DROP, MIGRATE, REPLAY, ROUTE, STORE, node_list
     from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
     from roambus.spark.metrics.run import Run, once
 

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import click
 
-from roambus.bridge.code import COMMANDS, named
-from roambus.bridge.errors import InterruptionError, RoambusError, UserError
-from roambus.bridge.process import remove_abandoned, termination_interrupts
-from roambus.experiments.console.output import Telling, with_options
+from roambus.bridge.system.code import COMMANDS, named
+from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
+from roambus.bridge.system.process import remove_abandoned, termination_interrupts
+from roambus.console.output import Telling, with_options
 
 MODULES = {
     **dict.fromkeys(("rerun", "run", "trace"), "runs"),

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, unlinked
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, main_metrics, narrow
 from roambus.experiments.comparing.tables import axis_column, in_order, paired_tests, points_table

@@ -43,8 +43,8 @@ from roambus.bridge.backends.castalia.installation import (
     simulator_in,
     tried,
 )
-from roambus.bridge.errors import UserError
-from roambus.bridge.process import cores
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.process import cores
 
 
 class Status(Enum):
@@ -392,8 +392,8 @@ def _check_java() -> Result:
 def _check_radio() -> Result:
     """Run two neighbours for two seconds, which compiles the radio if needed."""
     from roambus.bridge.backends.radio.backend import RadioBackend
+    from roambus.bridge.formats.ini import parse_scenario
     from roambus.bridge.host.event_loop import Host
-    from roambus.bridge.ini import parse_scenario
     from roambus.bridge.trace.parquet import TraceWriter
     from roambus.experiments.templates.render import find_template, render
     from roambus.python_protocol.baselines import Beacon

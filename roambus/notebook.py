@@ -20,14 +20,14 @@ from typing import Any
 
 import pandas as pd
 
-from roambus.bridge.code import named
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
+from roambus.bridge.system.code import named
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
+from roambus.console.options import Simulator, factory_of
 from roambus.dataframes import Results, Values, listed, results
-from roambus.experiments.console.options import Simulator, factory_of
 from roambus.experiments.page_policy import PAGES
 from roambus.experiments.sweeps.class_files import reference_of
 from roambus.experiments.sweeps.sweep import Sweep, expand

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from roambus.bridge.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
 from roambus.experiments.inventory import Row, Thing, everything
 from roambus.experiments.listing import first_sentence, summaries
 from roambus.experiments.measurements import markdown_table

@@ -18,8 +18,8 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
@@ -31,7 +31,7 @@ from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.caching import cache
 from roambus.extensions.skip_ring import messages
-from roambus.python_protocol import actions, events, vocabulary
+from roambus.python_protocol import actions, events, trace_rows
 from tests.support.documents import Row, listings, page, quoted, rows, section
 
 Variables = Mapping[str, str | int]
@@ -59,7 +59,7 @@ def test_columns_of_traces() -> None:
 def test_events_of_traces(title: str, by_host: bool) -> None:  # the value of a case
     """Each means what is said where it is defined, and agents may note all but those of the host."""
     documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
-    said = {name: meaning for name, meaning in constants(vocabulary) if (name in vocabulary.HOST_EVENTS) == by_host}
+    said = {name: meaning for name, meaning in constants(trace_rows) if (name in trace_rows.HOST_EVENTS) == by_host}
     assert documented == said
 
 

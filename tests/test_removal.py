@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.process import cores
+from roambus.bridge.system.process import cores
 from tests.support.places import ROOT
 
 EXTENSIONS = {

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from roambus.bridge import limits as bridge_limits
-from roambus.bridge import recordings
-from roambus.bridge.files import MOST_BYTES
-from roambus.bridge.limits import Limit
+from roambus.bridge.formats import recordings
 from roambus.bridge.runs import layout
 from roambus.bridge.scenario import definition, nodes
 from roambus.bridge.scenario.plans import MOST_NAMED
+from roambus.bridge.system import limits as bridge_limits
+from roambus.bridge.system.files import MOST_BYTES
+from roambus.bridge.system.limits import Limit
 from roambus.bridge.trace.parquet import SPARE_TEXT_BYTES, TEXT_BYTES
 from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES

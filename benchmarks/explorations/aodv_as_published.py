@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.aodv.routing_table import RoutingTable
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class PublishedTable(RoutingTable):

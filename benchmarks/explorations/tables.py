@@ -13,7 +13,7 @@ from roambus.extensions.exploring.properties import View, at_any_time, once_quie
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.parts.link import is_newer
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 
 @once_quiet

@@ -20,8 +20,8 @@ from benchmarks.hardware.report import error_line, print_quantities, print_table
 from benchmarks.hardware.statistics import Curve, Estimate, Sample, curve_of, halves_in_time, quantities, sample_of
 from benchmarks.hardware.tables import CURVES, LINKS, read_curves, read_links
 from benchmarks.hardware.temporal_files import write_temporal_model
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.recordings import Recording, read_k7
+from roambus.bridge.formats.recordings import Recording, read_k7
+from roambus.bridge.system.errors import RoambusError, UserError
 
 NODES, ROUNDS, PAUSE_S = 50, 3, 60.0
 LEARNT_FROM = "grenoble"

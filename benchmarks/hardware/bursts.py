@@ -20,8 +20,8 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Transmission
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.ini import read_scenario
-from roambus.bridge.recordings import ROW, Recording
+from roambus.bridge.formats.ini import read_scenario
+from roambus.bridge.formats.recordings import ROW, Recording
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.experiments.sweeps.runner import plan_run
@@ -29,7 +29,8 @@ from roambus.experiments.sweeps.sweep import AgentChoice, Point
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import BeaconMessage
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 FACTORIES: Mapping[str, BackendFactory] = {"radio": RadioFactory(), "castalia": CastaliaFactory(deadline_s=300)}
 

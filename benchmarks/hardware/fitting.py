@@ -20,8 +20,8 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import erfc, ndtr
 
 from benchmarks.hardware.statistics import Curve, Sample
-from roambus.bridge.temporal_model import Layer, TemporalModel
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.bridge.formats.temporal_model import Layer, TemporalModel
+from roambus.python_protocol.simtime import SECOND
 
 QUANTILES = 200
 """So many values stand for a distribution of deviations."""

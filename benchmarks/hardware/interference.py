@@ -36,10 +36,10 @@ from scipy.optimize import brentq, minimize
 from benchmarks.hardware.bursts import FACTORIES, Plan, record
 from benchmarks.hardware.fitting import FRAME_BITS, Receiver
 from benchmarks.hardware.statistics import Curve, curve_of, part_of, sample_of
-from roambus.bridge.errors import RoambusError
-from roambus.bridge.recordings import Recording, read_k7
+from roambus.bridge.formats.recordings import Recording, read_k7
+from roambus.bridge.system.errors import RoambusError
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 PAUSE = 900 * SECOND
 """A round is over when no node has sent for this time."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.recordings import Recording
+from roambus.bridge.formats.recordings import Recording
 
 LEAST_SENT = 50
 """A burst of fewer frames says too little."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hardware.statistics import Curve
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 
 CURVES, LINKS = "pdr_vs_rssi.csv", "links.csv"
 DATASET = "dataset"

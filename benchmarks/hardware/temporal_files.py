@@ -1,4 +1,4 @@
-"""Files of Castalia's temporal model, written from what was measured; `roambus.bridge.temporal_model` reads them.
+"""Files of Castalia's temporal model, written from what was measured; `bridge.formats.temporal_model` reads them.
 
 A distribution of one layer is a list of values. One of several has a letter for each of its layers, by which others
 lead to it, and begins with the first.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from roambus.bridge.temporal_model import (
+from roambus.bridge.formats.temporal_model import (
     COHERENCE,
     CORRELATION,
     SIGNAL,
@@ -17,7 +17,7 @@ from roambus.bridge.temporal_model import (
     TemporalModel,
     levels_between,
 )
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from benchmarks.trials import files, kills, strangers
 from benchmarks.trials.harness import Chapter
 from benchmarks.trials.harness import main as run
-from roambus.bridge.errors import RoambusError
+from roambus.bridge.system.errors import RoambusError
 
 CHAPTERS = {
     "files": (files.CHAPTER, files.__doc__),

@@ -24,9 +24,9 @@ from random import Random
 
 from benchmarks.trials.damage import damage, forge_json, forge_table
 from benchmarks.trials.harness import Asked, Chapter, Outcome, patience
-from roambus.bridge.errors import RoambusError
-from roambus.bridge.movement_files import Extent, read_movement
+from roambus.bridge.formats.movement import Extent, read_movement
 from roambus.bridge.runs.layout import find_traces, read_asked
+from roambus.bridge.system.errors import RoambusError
 from roambus.bridge.trace.parquet import damage_of, read_trace
 from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
@@ -41,7 +41,7 @@ from roambus.extensions.export import exporter
 from roambus.extensions.recording.replay import rerun
 from roambus.extensions.viewer.document import page_of
 from roambus.extensions.viewer.report import write_report
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.aggregation.traces import missing
 from roambus.spark.engine.session import spark_session

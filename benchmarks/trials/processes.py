@@ -26,9 +26,9 @@ from types import TracebackType
 from typing import Self
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, LIBRARY, OMNET_ROOT, OMNETPP_ROOT, TRIED
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import INI_FILE
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.simtime import SECOND
 
 ROOT = Path(__file__).resolve().parents[2]
 ROAMBUS = (sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()")

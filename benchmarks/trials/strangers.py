@@ -32,9 +32,9 @@ from benchmarks.trials.processes import Command, Use, all_linked, stand_in, use_
 from benchmarks.trials.sayings import SAYINGS
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import write_ways
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_FOLDER, TRACE_FILE
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.ns3.backend import SETTINGS_FILE, find_adapter, settings_text, ways_of
 
 DOORS = ("ipc", "tcp")

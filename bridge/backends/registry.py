@@ -17,8 +17,8 @@ from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
-from roambus.bridge.code import BACKENDS, named
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.code import BACKENDS, named
+from roambus.bridge.system.errors import UserError
 
 if TYPE_CHECKING:  # the interface leads to scenarios and their libraries, which the command line does not wait for
     from roambus.bridge.backend import BackendFactory

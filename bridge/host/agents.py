@@ -19,16 +19,17 @@ from random import Random
 from types import CodeType, GeneratorType
 from typing import Any
 
-from roambus.bridge.code import PARTS, is_own_file
-from roambus.bridge.errors import AgentError, SideEffectError, UserError
 from roambus.bridge.host.codec import CodecError
-from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.code import PARTS, is_own_file
+from roambus.bridge.system.errors import AgentError, SideEffectError, UserError
+from roambus.bridge.system.process import is_raised
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, TimerFired
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
+from roambus.python_protocol.simtime import SimTime, format_time
 
 Handle = Callable[[Event, SimTime], Iterable[Action]]
 Wrapper = Callable[[Agent, Handle], Handle]

@@ -16,7 +16,6 @@ from random import Random
 from typing import Any, NoReturn
 
 from roambus.bridge.backend import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
-from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agents import Wrapper, describe_failure, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_queue import EventQueue, FaultInjector, TimedEvent, commands, own_part, trace_command
@@ -24,6 +23,7 @@ from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.tree import check_faults, rewirings
+from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
@@ -40,22 +40,9 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
-    DELIVER,
-    DIE,
-    DROP,
-    ENERGY,
-    LIST_SEPARATOR,
-    MICROSECOND,
-    MOVE,
-    RADIO,
-    RECEIVE,
-    SEND,
-    NodeId,
-    SimTime,
-    format_time,
-)
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
+from roambus.python_protocol.trace_rows import DELIVER, DIE, DROP, ENERGY, LIST_SEPARATOR, MOVE, RADIO, RECEIVE, SEND
 
 MAX_TIMERS_AT_ONCE = 100_000
 """Timers at one instant beyond which agents count as stuck in a loop of zero delays."""

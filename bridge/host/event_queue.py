@@ -39,20 +39,9 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.vocabulary import (
-    ATTACH,
-    DETACH,
-    PUBLISH,
-    ROLE,
-    SECOND,
-    SUBSCRIBE,
-    UNSUBSCRIBE,
-    NodeId,
-    Role,
-    SimTime,
-    format_roles,
-    node_list,
-)
+from roambus.python_protocol.roles import NodeId, Role, format_roles
+from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.trace_rows import ATTACH, DETACH, PUBLISH, ROLE, SUBSCRIBE, UNSUBSCRIBE, node_list
 
 Due = tuple[SimTime, NodeId, int, Event]
 """Time, node, scheduling number, and event."""

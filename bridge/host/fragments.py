@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from roambus.bridge.backend import Delivery, Failure
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
-from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 _HEADER = Fragment(0, 0, 0, b"").encoded_size()
 _MOST = 255

@@ -12,17 +12,18 @@ from random import Random
 from typing import cast
 
 from roambus.bridge.backend import Move
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.keys import path_of
 from roambus.bridge.mobility import Path, paths_of
 from roambus.bridge.scenario.definition import Command, Follow, Scenario
 from roambus.bridge.scenario.nodes import Handling, NodeSettings, WayPoint, X, Y
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 Pair = tuple[float, float]
 """x and y, in m or m/s."""

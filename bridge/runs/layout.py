@@ -19,9 +19,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_bounded
-from roambus.bridge.limits import RUNS as MOST_RUNS
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import read_bounded
+from roambus.bridge.system.limits import RUNS as MOST_RUNS
 
 SWEEP_FILE = "sweep.json"
 TRACES = "traces"

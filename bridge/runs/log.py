@@ -16,11 +16,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import cores
-from roambus.bridge.recordings import EVERY_CHANNEL, gaps
+from roambus.bridge.formats.recordings import EVERY_CHANNEL, gaps
 from roambus.bridge.runs.layout import LOG_FILE
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.process import cores
 
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")

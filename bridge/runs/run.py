@@ -1,7 +1,7 @@
 """A run: its plan, its key, and how it is made in a folder with the trace, the ini, the ini's files and a log.
 
 The key is a hash of everything that can change the trace, and only that: ini and files, seed, trace level, kind of
-back-end, and the code (`roambus.bridge.code`) of agent, host and back-end.
+back-end, and the code (`roambus.bridge.system.code`) of agent, host and back-end.
 
 The trace holds the key and is written last, in one step: a killed run has no trace and is made again. A failed run
 leaves a log and the file `failed` with the key.
@@ -26,14 +26,10 @@ import pyarrow as pa
 
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of, is_foreign
-from roambus.bridge.code import code_hash
-from roambus.bridge.errors import peak_memory_mib
-from roambus.bridge.files import check_replaceable
+from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import parameters_of, shared_generators_unused
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import read_scenario, reader
-from roambus.bridge.process import EndedError, run_in_child
 from roambus.bridge.runs.layout import (
     FAILED_FILE,
     INI_FILE,
@@ -47,11 +43,15 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.code import code_hash
+from roambus.bridge.system.errors import peak_memory_mib
+from roambus.bridge.system.files import check_replaceable
+from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
 from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 
 @dataclass(frozen=True, slots=True)

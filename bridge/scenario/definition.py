@@ -1,6 +1,6 @@
 """A run's scenario: its rendered ini, typed. Times are SimTime, powers dBm, distances metres.
 
-`roambus.bridge.ini` reads it; back-ends and host see only these classes. Classes declare their keys, so that a missing
+`bridge.formats.ini` reads it; back-ends and host see only these classes. Classes declare their keys, so that a missing
 key has the same default in Castalia, the embedded radio and tests. A plan for many nodes has one key (`SN.tree`,
 `SN.commands`), which shows the order between nodes; OMNeT++ ignores it.
 """
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, NamedTuple
 
+from roambus.bridge.formats.temporal_model import TemporalModel
 from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
-from roambus.bridge.limits import DURATION, NODES, Limit
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.mac import AnyMac
@@ -26,11 +26,12 @@ from roambus.bridge.scenario.radio import (
     Ns3Settings,
     RadioSettings,
 )
-from roambus.bridge.temporal_model import TemporalModel
+from roambus.bridge.system.limits import DURATION, NODES, Limit
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import NUMBER, Kind, Range, Setting
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime, format_time
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
 
 DEPARTURE = 100 * MILLISECOND
 """Default time from detachment until a client leaves its place in a given tree."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from roambus.bridge import keys
+from roambus.bridge.formats.recordings import EVERY_CHANNEL, MOST_CHANNEL, Choice, Recording, choose
 from roambus.bridge.keys import OPTIONAL_FILE, TIME, TRUTH, key, keys_of, quoted
-from roambus.bridge.recordings import EVERY_CHANNEL, MOST_CHANNEL, Choice, Recording, choose
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import LinkChange, LinkDelay, LinkLoss, Partition
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import NUMBER, Range, Setting
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 _IDEAL = "SN.ideal."
 

@@ -28,8 +28,9 @@ from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import Away
 from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.python_protocol.filters import Filter, Value
+from roambus.python_protocol.roles import Role
 from roambus.python_protocol.settings import NUMBER, Range, Setting
-from roambus.python_protocol.vocabulary import Role, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 _MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
 _UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"

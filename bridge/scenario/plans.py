@@ -14,7 +14,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from roambus.bridge import keys
-from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from roambus.bridge.keys import EVERY_NODE, MILLISECONDS, OPTIONAL_FILE, POWER, TEXT, TRUTH, WHOLE, key, keys_of
 from roambus.python_protocol.settings import NUMBER, Range, Setting, settings_of
-from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
+from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
 RADIO = f"SN.{EVERY_NODE}.Communication.Radio."
 

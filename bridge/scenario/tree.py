@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Command, Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.events import Attach, Detach, Rewired
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime, format_time
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime, format_time
 
 Parents = dict[NodeId, NodeId | None]
 

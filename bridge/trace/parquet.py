@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roambus.bridge.errors import AgentError, UserError, mistakes_at
-from roambus.bridge.files import UnfinishedFile, check_writable
-from roambus.bridge.limits import TRACE_ROWS
+from roambus.bridge.system.errors import AgentError, UserError, mistakes_at
+from roambus.bridge.system.files import UnfinishedFile, check_writable
+from roambus.bridge.system.limits import TRACE_ROWS
 from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, TraceRow, read_metadata
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 GREATEST_NODE = 65535
 """The broadcast address, the highest."""

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pyarrow as pa
 
-from roambus.python_protocol.vocabulary import (
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import (
     ATTACH,
     CRASH,
     DELIVER,
@@ -36,8 +38,6 @@ from roambus.python_protocol.vocabulary import (
     STORE,
     SUBSCRIBE,
     UNSUBSCRIBE,
-    NodeId,
-    SimTime,
 )
 
 __all__ = [

@@ -18,7 +18,8 @@ from roambus.bridge.transcript.document import PROMPT, Attributes, Vocabulary, p
 from roambus.bridge.transcript.network import Network, Place, parse_place
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 SYNTAX = """\
 start

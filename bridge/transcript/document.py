@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from roambus.bridge.errors import UserError, mistakes_at
-from roambus.bridge.files import check_writable, read_text
-from roambus.bridge.limits import DURATION
+from roambus.bridge.system.errors import UserError, mistakes_at
+from roambus.bridge.system.files import check_writable, read_text
+from roambus.bridge.system.limits import DURATION
 from roambus.python_protocol.filters import Filter, Value, parse_filter, parse_value
-from roambus.python_protocol.vocabulary import SimTime, parse_time, to_seconds
+from roambus.python_protocol.simtime import SimTime, parse_time, to_seconds
 
 PROMPT = ">"
 COMMENT = "#"

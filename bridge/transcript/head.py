@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from roambus.bridge.code import DRIVERS, named
-from roambus.bridge.limits import LINKS
 from roambus.bridge.scenario.plans import share
+from roambus.bridge.system.code import DRIVERS, named
+from roambus.bridge.system.limits import LINKS
 from roambus.bridge.transcript.document import Document, Line, Vocabulary, parse_positive
 from roambus.bridge.transcript.network import Drawing, Network, expand_names, parse_measure
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 
 @dataclass(slots=True)

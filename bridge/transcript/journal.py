@@ -21,17 +21,9 @@ from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, SendFailed
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import NOBODY, Names
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
-    DROP,
-    MIGRATE,
-    MILLISECOND,
-    REPLAY,
-    ROUTE,
-    STORE,
-    NodeId,
-    SimTime,
-)
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.trace_rows import DROP, MIGRATE, REPLAY, ROUTE, STORE
 
 
 class Entry(NamedTuple):

@@ -16,10 +16,11 @@ from operator import or_
 from typing import NamedTuple
 
 from roambus.bridge.keys import matched
-from roambus.bridge.limits import NODES
 from roambus.bridge.scenario.nodes import GivenWay, Mobility, Static, WayPoint
+from roambus.bridge.system.limits import NODES
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")

@@ -43,7 +43,8 @@ from roambus.bridge.transcript.head import Head
 from roambus.bridge.transcript.network import Network, Ways
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.vocabulary import NANOSECOND, NodeId, Role, SimTime, format_time
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import NANOSECOND, SimTime, format_time
 
 NO_RADIO = RadioSettings(0, 0, 0.0, 0.0, 0.0, 0.0, ())
 """Unused settings: ideal links have no radio, but a scenario requires one."""

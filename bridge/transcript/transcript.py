@@ -16,11 +16,11 @@ from typing import Any, Protocol, cast
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_ideal
-from roambus.bridge.code import DRIVERS, named
-from roambus.bridge.errors import UserError, mistakes_at
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.code import DRIVERS, named
+from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.commands import CommandReader
 from roambus.bridge.transcript.document import Document, read_document
@@ -29,8 +29,9 @@ from roambus.bridge.transcript.journal import ALWAYS_HIDDEN, Journal, NetworkNam
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parse_parameters, unknown
-from roambus.python_protocol.vocabulary import DROP, MIGRATE, REPLAY, STORE, NodeId
+from roambus.python_protocol.trace_rows import DROP, MIGRATE, REPLAY, STORE
 
 GIVEN_TREE = {"tree": "given", "link_layer": "false"}
 """Broker-family parameters for the papers' links: a drawn tree without losses."""

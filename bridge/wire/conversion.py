@@ -33,14 +33,15 @@ from roambus.bridge.backend import (
     Transmission,
     make_deliveries,
 )
-from roambus.bridge.errors import AgentError, ProtocolError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import MOVEMENT_FILE
 from roambus.bridge.scenario.radio import MOST_BYTES
+from roambus.bridge.system.errors import AgentError, ProtocolError
 from roambus.bridge.wire import wire_pb2 as pb
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_time
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 PROTOCOL_VERSION = 3
 SCHEMA_HASH = sha256(Path(__file__).with_name("wire.proto").read_bytes()).digest()

@@ -28,8 +28,8 @@ import pandas as pd
 from scipy import stats
 
 from docs.writers.open_choices import without_acknowledgements
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SEED
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.claims import SIGNIFICANCE, ClaimTest, Part, Side, Verdict, holm, judge
 from roambus.experiments.measurements import Measurements, NotMeasuredError, read_measurements
 from roambus.experiments.studies.thesis.claims import AODV, CONFIG, FURTHER_CLAIMS, MFT, THESIS_CLAIMS

@@ -26,14 +26,14 @@ from typing import Any
 
 import click
 
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, SEED, SEEDS, SWEEP, find_traces, levels_of, read_asked, run_name
 from roambus.bridge.runs.log import maker_of, version_of_code
 from roambus.bridge.runs.run import run_key
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
 from roambus.commands.sweeps import Choice
-from roambus.experiments.console.options import Simulator, factory_of
+from roambus.console.options import Simulator, factory_of
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.runner import plan_run

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import click
 
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.claims import Claim, Verdict
 from roambus.experiments.measurements import Measurements, markdown_table, read_measurements, renamed
 from roambus.experiments.studies.thesis.claims import AODV, FURTHER_CLAIMS, MFT, THESIS_CLAIMS, check_all

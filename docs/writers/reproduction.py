@@ -40,8 +40,8 @@ import pandas as pd
 from docs.writers.explanations import check_suppositions
 from docs.writers.keys import record, rerun_command
 from docs.writers.tables import sent_table, table_of
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.claims import Claim, Part, check, format_p
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Plan, agent_lines, beside, cut, look_up

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, writing
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.selection import check_metric, find_axis, main_metrics, narrow
 from roambus.experiments.comparing.tables import paired_tests, points_table, spread, text_of_comparison, whole_table
 from roambus.experiments.figures.drawing import draw, draw_panels, write_caption

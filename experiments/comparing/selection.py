@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, LACKING, MEASURE
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.measurements import Measurements
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import METRIC

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from roambus.bridge.process import import_elsewhere
 from roambus.bridge.runs.layout import AGENT
+from roambus.bridge.system.process import import_elsewhere
 from roambus.experiments.figures.figure import (
     Drawn,
     Figure,

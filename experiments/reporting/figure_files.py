@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, beside, look_up, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, Look

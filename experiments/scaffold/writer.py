@@ -21,7 +21,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from roambus.bridge.agents import agent_names
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 
 LONGEST = 40
 """In characters; classes, files and message types have the name."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from roambus.bridge.code import STUDIES, import_file, import_installed, named
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
+from roambus.bridge.system.code import STUDIES, import_file, import_installed, named
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.measurements import Measurements, read_measurements

@@ -22,7 +22,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.process import EndedError, termination_interrupts
 from roambus.bridge.runs.layout import FAILED_FILE, LOG_FILE
 from roambus.bridge.runs.run import (
     RunPlan,
@@ -34,6 +33,7 @@ from roambus.bridge.runs.run import (
     run_alone,
     run_key,
 )
+from roambus.bridge.system.process import EndedError, termination_interrupts
 
 PREFIX = ".unfinished-"
 LOCK_FILE = "lock"

@@ -16,9 +16,9 @@ from symtable import SymbolTable, symtable
 from typing import Any
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.code import AGENTS, installed
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile
+from roambus.bridge.system.code import AGENTS, installed
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile
 from roambus.python_protocol.agent import Agent
 
 _HEAD = '"""An agent that was given as a class, and what it refers to: written by roambus, and written again by it."""'

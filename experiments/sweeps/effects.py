@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from roambus.bridge.backend import BackendFactory, unused_keys
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini.syntax import parse_ini
+from roambus.bridge.formats.ini.syntax import parse_ini
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.sweep import Point, Sweep
 from roambus.experiments.templates.render import template_variables
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.sweep import (
     EVERY_AGENT,

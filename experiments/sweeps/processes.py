@@ -24,9 +24,9 @@ from types import ModuleType
 
 from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import EndedError, termination_interrupts, termination_noticed
 from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.process import EndedError, termination_interrupts, termination_noticed
 from roambus.experiments.sweeps.attempts import attempt_in_child
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 

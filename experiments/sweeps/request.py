@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile, remove_unfinished, user_cache
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
@@ -40,6 +38,8 @@ from roambus.bridge.runs.layout import (
     read_asked,
 )
 from roambus.bridge.runs.run import errors_named
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile, remove_unfinished, user_cache
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.attempts import locked

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
-from roambus.bridge.errors import UserError
+from roambus.bridge.formats.ini import check_files, file_names, parse_scenario, radio_file_name
+from roambus.bridge.formats.movement import with_params
 from roambus.bridge.host.agents import make_agents
-from roambus.bridge.ini import check_files, file_names, parse_scenario, radio_file_name
-from roambus.bridge.movement_files import with_params
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
 from roambus.bridge.runs.run import Origin, RunPlan, TraceState, has_failed, run_key, trace_state
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace

@@ -20,9 +20,9 @@ from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT
-from roambus.bridge.errors import UserError
-from roambus.bridge.limits import RUNS
 from roambus.bridge.runs.layout import AGENT, LACKING, run_folder
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.limits import RUNS
 from roambus.experiments.templates.render import UnknownVariableError, check_variables
 from roambus.experiments.templates.variables import Scalar, parse_scalar
 from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown

@@ -19,10 +19,10 @@ from typing import Any, NoReturn
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 
-from roambus.bridge.code import STUDIES, named
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import check_writable, read_text
 from roambus.bridge.keys import quote
+from roambus.bridge.system.code import STUDIES, named
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import check_writable, read_text
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables

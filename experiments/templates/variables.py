@@ -22,10 +22,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_text
-from roambus.bridge.ini.lookup import KEYS
+from roambus.bridge.formats.ini.lookup import KEYS
 from roambus.bridge.keys import string
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import read_text
 from roambus.python_protocol.settings import KINDS, Kind, Range, Setting, kind_of, unknown
 
 Scalar = int | float | str | bool

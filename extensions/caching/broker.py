@@ -20,7 +20,9 @@ from roambus.python_protocol.brokers.routing import ForgetfulBroker
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import DROP, REPLAY, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP, REPLAY
 
 DUPLICATE = "duplicate response"
 NO_WAY = "no link"

@@ -15,8 +15,9 @@ from roambus.python_protocol.agent import Listing
 from roambus.python_protocol.brokers.broker import BrokerParameters
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import NOBODY, Names, listed
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import DROP, STORE, NodeId
+from roambus.python_protocol.trace_rows import DROP, STORE
 
 # Rows of the trace
 

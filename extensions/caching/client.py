@@ -21,7 +21,9 @@ from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 
 class Client(SimpleClient):

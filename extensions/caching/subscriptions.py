@@ -18,7 +18,7 @@ from roambus.python_protocol.brokers.broker import Hops
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value, circle
 from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Names, Several, listed
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId
+from roambus.python_protocol.roles import BROADCAST, NodeId
 
 _Compare = Callable[[Any, Any], bool]
 _UPPER = {Operator.LESS, Operator.LESS_OR_EQUAL}

@@ -31,10 +31,10 @@ from pyspark.accumulators import Accumulator
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.code import PACKAGE_FOLDER
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import SHIPMENT, private_folder
 from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.system.code import PACKAGE_FOLDER
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.process import SHIPMENT, private_folder
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
 from roambus.spark.engine import shipment

@@ -24,7 +24,7 @@ from typing import NoReturn
 import click
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.spark.engine.java import (
     SAFE_PATH,
     ClassArchive,

@@ -15,16 +15,17 @@ from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 from roambus.bridge.backends.ideal.backend import Frame, IdealBackend, make_links
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Handling, HandsOn, Ring
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.commands import Arrive, Draw
 from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired
-from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 Element = TypeVar("Element")
 BELOW_ONE = 1 - 2**-53

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.bridge.errors import InterruptionError
-from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, Seconds, pairs
-from roambus.experiments.console.output import EXIT_PROBLEMS, answer, console, remark
+from roambus.bridge.system.errors import InterruptionError
+from roambus.console.options import FILE, OTHER_AGENT, PARAMETERS, Seconds, pairs
+from roambus.console.output import EXIT_PROBLEMS, answer, console, remark
 
 if TYPE_CHECKING:
     from roambus.extensions.exploring.checker import Figures
@@ -153,7 +153,7 @@ def _exit_code(reports: Sequence[Report]) -> int:
 
 
 def _hunt(what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, bool, int], out: Path | None) -> None:
-    from roambus.bridge.files import read_text
+    from roambus.bridge.system.files import read_text
     from roambus.bridge.transcript.transcript import Overrides
     from roambus.extensions.exploring.hunt import HuntRequest, hunt
 

@@ -20,10 +20,10 @@ from types import FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 
 from roambus.bridge.agents import agent_sources
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.exploring.moments import ClockError, Moment
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.python_protocol.simtime import SimTime
 
 Value = TypeVar("Value")
 

@@ -29,7 +29,7 @@ from roambus.extensions.exploring.initial_state import BY_HAND, InitialState
 from roambus.extensions.exploring.model import Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import format_time
+from roambus.python_protocol.simtime import format_time
 
 _FAULTS = {FaultKind.CRASH: "crashes", FaultKind.FREEZE: "freezes", FaultKind.RECOVER: "recovers"}
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.process import run_in_child
+from roambus.bridge.system.process import run_in_child
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
 from roambus.extensions.exploring.counterexamples import Writer

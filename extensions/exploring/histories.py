@@ -34,7 +34,8 @@ from roambus.extensions.exploring.networks import (
 from roambus.extensions.exploring.property_checker import probes
 from roambus.extensions.exploring.scenario_file import May, MayReader, Question
 from roambus.extensions.exploring.world import World, do
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime, format_time
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime, format_time
 
 _LONGEST_DELAY = 2 * SECOND
 _SETTLING = 100

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.process import EndedError, run_in_child
+from roambus.bridge.system.errors import AgentError, BackendError, UserError
+from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
@@ -37,7 +37,7 @@ from roambus.extensions.exploring.property_checker import compare
 from roambus.extensions.exploring.scenario_file import Question, parse_question
 from roambus.extensions.exploring.verdicts import Counterexample
 from roambus.extensions.exploring.world import Witness, witness_by
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.python_protocol.simtime import SimTime
 
 
 class Hunted(NamedTuple):

@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.agents import Handle
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
@@ -22,7 +22,7 @@ from roambus.extensions.exploring.nodes import Nodes
 from roambus.extensions.exploring.scenario_file import May, MayReader, Question, at
 from roambus.extensions.exploring.world import Witness, World, witness_by
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import Role
+from roambus.python_protocol.roles import Role
 
 BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"

@@ -26,7 +26,8 @@ from roambus.extensions.exploring.nodes import Nodes, Outcome, Raised
 from roambus.extensions.exploring.scenario_file import May, Question
 from roambus.extensions.exploring.world import World, do
 from roambus.python_protocol.events import NO_LINK, Received, SendFailed
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime, format_time
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time
 
 MOST_AT_ONCE = 1000
 """The most events at one instant, when nodes send again and again over a missing link."""

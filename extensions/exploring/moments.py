@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.python_protocol.simtime import SimTime
 
 NOW: SimTime = 10**15
 """The time of every event with relative time; states are relative to it."""

@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from roambus.bridge.scenario.definition import DEPARTURE
-from roambus.python_protocol.vocabulary import MILLISECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 Edge = tuple[int, int]
 

@@ -17,13 +17,13 @@ from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from roambus.bridge.backend import Hello, NodeInfo
-from roambus.bridge.errors import SideEffectError, UserError
 from roambus.bridge.host.agents import describe_failure, handler_of, place_of, shared_generators_unused
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
-from roambus.bridge.process import is_raised
 from roambus.bridge.scenario.nodes import Ring
+from roambus.bridge.system.errors import SideEffectError, UserError
+from roambus.bridge.system.process import is_raised
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.exploring.by_hand import ChanceError, Hands, ScriptedChance, Timers
 from roambus.extensions.exploring.copies import Copier, Numbering, Surroundings
@@ -32,7 +32,9 @@ from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, TimerFired
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import ROUTE
 
 
 class Accepted(NamedTuple):

@@ -28,15 +28,16 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import AgentCode, Announce, silently
-from roambus.bridge.code import import_file
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.code import import_file
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.mft.messages import RoutingTable as MftTable
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from roambus.extensions.exploring.moments import NOW, Moment
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import Property, View
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 LONGEST_PERIOD = 2000
 """States followed to see whether a state with timers always returns to itself."""

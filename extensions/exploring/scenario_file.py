@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import Announce, silently
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import read_text
 from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import read_text
 from roambus.bridge.transcript.commands import (
     Apply,
     Command,
@@ -44,7 +44,8 @@ from roambus.extensions.exploring.properties import Property, find_property
 from roambus.extensions.exploring.world import World
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 MOST_HUNTED = 60
 MOST_VALUES = 64

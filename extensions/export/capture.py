@@ -17,14 +17,15 @@ from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import RECORD_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.wire.wire_pb2 import Arrival, Send, ToSimulator
 from roambus.extensions.recording.record_file import Record, open_record
 from roambus.extensions.recording.replay import scenario_of
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime, format_roles
+from roambus.python_protocol.roles import BROADCAST, NodeId, format_roles
+from roambus.python_protocol.simtime import SimTime
 from roambus.spark.aggregation.traces import Trace
 
 CHANNEL = 11

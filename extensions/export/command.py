@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from roambus.bridge.errors import UserError
-from roambus.experiments.console.options import AGENT_NAME, FOLDER, MEASURE
-from roambus.experiments.console.output import answer, remark, report_problems
+from roambus.bridge.system.errors import UserError
+from roambus.console.options import AGENT_NAME, FOLDER, MEASURE
+from roambus.console.output import answer, remark, report_problems
 
 FORMATS = ("sca", "vec", "pcapng", "dissector", "latex")
 

@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from roambus.bridge.agents import UntrustedAgentError, load_agent_of_results
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile, remove_unfinished
 from roambus.bridge.runs.layout import AGENTS, read_asked, unlinked
 from roambus.bridge.runs.run import errors_named
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile, remove_unfinished
 from roambus.experiments.studies.study import find_extra, sweep_folders
 from roambus.extensions.export.capture import capture_of
 from roambus.extensions.export.dissector import dissector

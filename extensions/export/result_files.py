@@ -30,8 +30,8 @@ from roambus.bridge.trace.schema import (
     TIME_S,
 )
 from roambus.extensions.export.runs import Row, numbers, rows
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.trace_rows import (
     DELIVER,
     DROP,
     ENERGY,

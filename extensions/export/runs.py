@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SEED, TRACE_FILE, TRACES, find_traces
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import DamagedTraceError, read_batches, read_footer
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
 from roambus.spark.aggregation.traces import REMEDY, Trace, list_traces

@@ -21,8 +21,10 @@ from roambus.python_protocol.brokers.routing import RoutingTable, Sub, Uns
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import LongTuple, Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import BROADCAST, BrokerId, NodeId, SubscriberId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BROADCAST, REPLAY, BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import REPLAY
 
 
 class Mig(Message, tag=4, notation="{subscriber} b={broker}"):

@@ -14,7 +14,8 @@ from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.brokers.routing import FaithfulClient, ForgetfulBroker, RoutingTable, Sub, Uns
 from roambus.python_protocol.messages.fields import Names
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Broker(ForgetfulBroker):

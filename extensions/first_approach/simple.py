@@ -19,7 +19,8 @@ from roambus.python_protocol.brokers.routing import FaithfulClient, ForgetfulBro
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Sub(Message, tag=1, notation="{filter}"):

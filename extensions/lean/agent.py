@@ -43,17 +43,9 @@ from roambus.python_protocol.baselines import SUMMARY_TIMER, Flood, RepairingGos
 from roambus.python_protocol.events import Event, Publish, Received, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
-    DROP,
-    MILLISECOND,
-    ROUTE,
-    SECOND,
-    NodeId,
-    Role,
-    SimTime,
-    node_list,
-)
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
 
 LAST_NUMBER = 0xFFFF
 """Changes of filters are numbered from 1 to this, then from 1 again."""

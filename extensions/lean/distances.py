@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from math import erf, sqrt
 
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 LEVEL = 0.4
 """In transmissions: the farthest distance is six, a field's diagonal where a node hears a sixth of all."""

@@ -19,7 +19,7 @@ from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import is_newer
-from roambus.python_protocol.vocabulary import NodeId, SubscriberId
+from roambus.python_protocol.roles import NodeId, SubscriberId
 
 MESSAGE_BYTES = 102
 """An IEEE 802.15.4 frame less the headers of network, MAC and PHY."""

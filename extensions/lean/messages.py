@@ -9,8 +9,9 @@ from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.digest import Held
+from roambus.python_protocol.roles import NodeId, SubscriberId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 LAST_EFFORT = 15
 """Of a PUB that is for all to repeat."""

@@ -24,7 +24,8 @@ from roambus.extensions.live.frames import LONGEST_DATAGRAM, LONGEST_PAYLOAD, Fr
 from roambus.extensions.live.links import Links
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 
 Address = tuple[str, int] | tuple[str, int, int, int]
 """An IPv4 or IPv6 socket address."""

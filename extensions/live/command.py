@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.experiments.console.options import FILE, FOLDER, LEVEL, OUT, SINGLE, Single
-from roambus.experiments.console.output import answer, bar, remark
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.console.options import FILE, FOLDER, LEVEL, OUT, SINGLE, Single
+from roambus.console.output import answer, bar, remark
+from roambus.python_protocol.simtime import SECOND
 
 if TYPE_CHECKING:
     from roambus.bridge.runs.run import Drive

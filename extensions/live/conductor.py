@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Totals
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
-from roambus.bridge.errors import AgentError, BackendError, UserError
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
 from roambus.bridge.mobility import moves_until, paths_of
@@ -27,6 +26,7 @@ from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.system.errors import AgentError, BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import LIVE_RUNS, TraceRow
 from roambus.extensions.live.air import Address
@@ -37,19 +37,9 @@ from roambus.extensions.live.journal import add_rows, read_rows
 from roambus.extensions.live.links import ALL, links_of
 from roambus.extensions.live.node import PIECE_BYTES, code_of
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import (
-    CRASH,
-    DELIVER,
-    FREEZE,
-    LIST_SEPARATOR,
-    MICROSECOND,
-    MILLISECOND,
-    PUBLISH,
-    RECOVER,
-    SECOND,
-    NodeId,
-    SimTime,
-)
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.trace_rows import CRASH, DELIVER, FREEZE, LIST_SEPARATOR, PUBLISH, RECOVER
 
 PREPARE_S = 60.0
 """Time to import the agent and compute all movement."""

@@ -23,10 +23,11 @@ import zmq
 from zmq.utils.monitor import recv_monitor_message
 
 from roambus.bridge.backends.castalia.zeromq import Admission, CurveKeys, make_identities_unpredictable
-from roambus.bridge.errors import AgentError, BackendError, RoambusError, UserError
+from roambus.bridge.system.errors import AgentError, BackendError, RoambusError, UserError
 from roambus.extensions.live.air import Attend
 from roambus.extensions.live.answers import invalid_field
-from roambus.python_protocol.vocabulary import MILLISECOND, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND
 
 PROTOCOL = 1
 """The version of the protocol between conductor and nodes."""

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime
 
 FORMAT = b"ra\x01"
 HEADER = Struct("!3s8sHHIQq")

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-from roambus.bridge.errors import BackendError
-from roambus.bridge.limits import TRACE_ROWS
+from roambus.bridge.system.errors import BackendError
+from roambus.bridge.system.limits import TRACE_ROWS
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 _KINDS = [get_args(kind) or (kind,) for kind in get_type_hints(TraceRow).values()]
 """The value types of a row's columns."""

@@ -20,11 +20,12 @@ from typing import Protocol
 
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import Graph, Span, disk_changes, reach_m
-from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange, Partition
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 ALL = "all"
 """The kind without links of the template; the other is "ideal"."""

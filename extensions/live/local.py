@@ -26,19 +26,19 @@ import pyarrow as pa
 
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
-from roambus.bridge.errors import BackendError, RoambusError
-from roambus.bridge.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder
 from roambus.bridge.runs.layout import NODES_FOLDER
 from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.system.errors import BackendError, RoambusError
+from roambus.bridge.system.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.live.conductor import Conductor, Ensemble
 from roambus.extensions.live.connection import Peers
 from roambus.extensions.live.machines import open_socket
 from roambus.extensions.live.node import LOST_S, LiveNode, code_of
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 RESTART_S = 1.0
 """Restart delay: a crash of no duration would not appear in the trace."""

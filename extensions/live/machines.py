@@ -25,11 +25,11 @@ from urllib.parse import urlsplit
 
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile, read_text
-from roambus.bridge.limits import NODES
 from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile, read_text
+from roambus.bridge.system.limits import NODES
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.live.air import Address
 from roambus.extensions.live.conductor import Conductor, Ensemble, Nowhere
@@ -37,7 +37,7 @@ from roambus.extensions.live.connection import Peers, UnreachableError
 from roambus.extensions.live.node import LiveNode
 from roambus.extensions.live.receiver import PositionSource
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 PORT = 7400
 _RECEIVE_BYTES = 2**20

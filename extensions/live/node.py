@@ -27,15 +27,15 @@ from typing import Any
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backend import Own
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
-from roambus.bridge.code import code_hash
-from roambus.bridge.errors import BackendError, RoambusError, UserError
+from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import shared_generators_unused
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import read_scenario, reader
-from roambus.bridge.process import BRIDGE, private_folder
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.code import code_hash
+from roambus.bridge.system.errors import BackendError, RoambusError, UserError
+from roambus.bridge.system.process import BRIDGE, private_folder
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.live.air import Address, Air, Attend, late_by
 from roambus.extensions.live.answers import ENDED, IDLE, PREPARED, RUNNING
@@ -45,7 +45,7 @@ from roambus.extensions.live.journal import Journal, add_rows, read_rows
 from roambus.extensions.live.links import Links, links_of
 from roambus.extensions.live.receiver import PositionSource
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 LOST_S = 30.0
 """Silence after which the conductor counts as gone; longer than a brief sleep."""

@@ -9,8 +9,9 @@ from math import isfinite
 from pathlib import Path
 
 from roambus.bridge.backend import Move
-from roambus.bridge.errors import UserError
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 _PORT = re.compile(r"udp:(\d{1,5})")
 _LONGEST_LINE = 1024

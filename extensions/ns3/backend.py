@@ -19,7 +19,6 @@ from roambus.bridge.backends.castalia.backend import BridgedFactory, CastaliaBac
 from roambus.bridge.backends.castalia.installation import Program, build_modules, find_modules, other_release
 from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
-from roambus.bridge.errors import UserError
 from roambus.bridge.keys import path_of
 from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -27,6 +26,7 @@ from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings, RadioSettings
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import settings_of
 

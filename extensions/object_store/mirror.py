@@ -23,10 +23,10 @@ from pyarrow import ArrowException
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.files import UnfinishedFile
 from roambus.experiments.sweeps.runner import BEGUN, Crew
 
 SCHEMES = ("s3", "gs", "abfs", "hdfs")

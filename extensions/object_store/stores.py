@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from roambus.bridge.code import STORES, named
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.code import STORES, named
+from roambus.bridge.system.errors import UserError
 
 if TYPE_CHECKING:
     from roambus.experiments.sweeps.runner import Crew

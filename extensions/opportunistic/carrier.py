@@ -14,8 +14,10 @@ from roambus.python_protocol.events import Publish, Recovered, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, SECOND, NodeId, SimTime, node_list
+from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"

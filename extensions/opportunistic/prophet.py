@@ -19,8 +19,9 @@ from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.fields import Integer
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 _PARTS = 65535
 """A probability of 1 in a hello."""

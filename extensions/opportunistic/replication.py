@@ -15,8 +15,10 @@ from roambus.python_protocol.agent import on
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import DROP, SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 MAX_COPIES = 255
 """The number has one byte."""

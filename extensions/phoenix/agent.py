@@ -30,7 +30,9 @@ from roambus.python_protocol.brokers.broker import BrokerParameters
 from roambus.python_protocol.brokers.routing import FaithfulClient, Sub, Uns
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 
 class Client(FaithfulClient):

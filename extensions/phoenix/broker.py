@@ -20,8 +20,10 @@ from roambus.python_protocol.brokers.routing import RoutingTable, Sub, Uns
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U16, U32, LongTuple, Names, listed
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import DROP, REPLAY, STORE, BrokerId, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP, REPLAY, STORE
 
 Stay = U16
 """The number of a migration and its stay; 0 without numbers."""

@@ -30,7 +30,9 @@ from roambus.extensions.phoenix.broker import (
 from roambus.python_protocol.agent import on
 from roambus.python_protocol.brokers.routing import Sub, Uns
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 
 class _Migration(NamedTuple):

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from roambus.bridge.backends.registry import backend_names
-from roambus.experiments.console.options import DEADLINE, FILE, FOLDER, Simulator, factory_of
-from roambus.experiments.console.output import answer, bar, remark, report_problems, summary
+from roambus.console.options import DEADLINE, FILE, FOLDER, Simulator, factory_of
+from roambus.console.output import answer, bar, remark, report_problems, summary
 
 
 @click.command()

@@ -16,13 +16,13 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import find_code, installed_agent
-from roambus.bridge.code import find_source, is_installed, is_own, project_files
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile
-from roambus.bridge.ini import Anything, read_scenario
+from roambus.bridge.formats.ini import Anything, read_scenario
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE, find_traces, run_name
 from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
+from roambus.bridge.system.code import find_source, is_installed, is_own, project_files
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile
 from roambus.extensions.provenance.metadata import (
     About,
     PackedCode,

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 
 METADATA_FILE = "ro-crate-metadata.json"
 """The name by which a folder is a crate; the specification gives it."""

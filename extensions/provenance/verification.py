@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.ini import Anything, file_names, radio_file_name, read_scenario
-from roambus.bridge.movement_files import with_params
+from roambus.bridge.formats.ini import Anything, file_names, radio_file_name, read_scenario
+from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces
 from roambus.bridge.runs.run import Origin, RunPlan, execute_in_child, run_key
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about, read_footer
 from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
 

@@ -21,18 +21,18 @@ from google.protobuf.message import DecodeError, Message
 
 from roambus.bridge.agents import find_code
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
-from roambus.bridge.errors import AgentError, BackendError, UserError
-from roambus.bridge.files import UnfinishedFile
-from roambus.bridge.ini import file_names, radio_file_name
-from roambus.bridge.movement_files import with_params
+from roambus.bridge.formats.ini import file_names, radio_file_name
+from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import AgentError, BackendError, UserError
+from roambus.bridge.system.files import UnfinishedFile
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.extensions.recording.record_pb2 import Header, MovementFile
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.python_protocol.simtime import SimTime
 
 MAGIC = b"roambus record 1\n"
 _HEAD = Struct("!BII")

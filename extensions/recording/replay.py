@@ -19,12 +19,19 @@ from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backend import Hello, Step, Totals, Transmission
-from roambus.bridge.errors import AgentError, InterruptionError, ProtocolError, RoambusError, UserError, mistakes_at
+from roambus.bridge.formats.ini import Anything, parse_scenario
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import Anything, parse_scenario
 from roambus.bridge.keys import file_beside, quote
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import (
+    AgentError,
+    InterruptionError,
+    ProtocolError,
+    RoambusError,
+    UserError,
+    mistakes_at,
+)
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, Reply, Send, ToSimulator, Welcome
@@ -32,7 +39,8 @@ from roambus.extensions.recording.record_file import Frame, Record, open_record
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.vocabulary import BROADCAST, SimTime, format_time
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SimTime, format_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 WAKE = "wake"
 """The timer key for the end of the waiting messages."""

@@ -34,7 +34,8 @@ from roambus.extensions.replicated.sites import Sites
 from roambus.extensions.replicated.succession import AnswerTimer, Succession
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Publish, Received, Recovered, SendFailed, Subscribe, Unsubscribe
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Broker(Process):

@@ -28,7 +28,8 @@ from roambus.extensions.replicated.site_state import Incoming, Outgoing
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Attach, Publish, Recovered, SendFailed, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, NotificationId
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 _TO_BE_NUMBERED = 0
 

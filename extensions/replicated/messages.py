@@ -14,8 +14,9 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U32, By, Integer, LongBytes, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import Reader, Writer
+from roambus.python_protocol.roles import BROADCAST, BrokerId, NodeId
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, BrokerId, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 SUBSCRIPTIONS = 65534
 """The stream of subscriptions, which is not a node."""

@@ -26,7 +26,9 @@ from roambus.extensions.replicated.site_state import Output, Peer
 from roambus.extensions.replicated.sites import SiteId, Sites
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.parts.link import DelayEstimate
-from roambus.python_protocol.vocabulary import ROUTE, NodeId, SimTime, node_list
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import ROUTE, node_list
 
 _AT_MOST = 2
 """The most waits that a measured delay counts."""

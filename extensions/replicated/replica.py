@@ -40,7 +40,8 @@ from roambus.extensions.replicated.site_state import (
     encode_state,
 )
 from roambus.python_protocol.agent import Process, on
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 _NEVER = -1
 

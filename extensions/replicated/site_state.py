@@ -37,7 +37,8 @@ from roambus.python_protocol.messages.fields import U16, LongTuple, Names
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.messages.octets import Reader, Writer
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 Peer = NodeId
 """A client, or a neighbouring site, named by its first broker."""

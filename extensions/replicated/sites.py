@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.vocabulary import NodeId, Role
 
 BROKERS_A_SITE = 3
 EXAMPLE = "a:0..2/6;b@a:3..5/7+8"

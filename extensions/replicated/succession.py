@@ -27,7 +27,8 @@ from roambus.extensions.replicated.neighbours import Neighbours, Watch, WatchTim
 from roambus.extensions.replicated.replica import Replica
 from roambus.python_protocol.agent import Process, on, on_timer
 from roambus.python_protocol.events import Received, SendFailed
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 _TIMES = 4
 """Brokers wait longer than clients (section 6.4), and than a leader's three time-outs for a neighbour."""

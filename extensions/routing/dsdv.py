@@ -19,8 +19,9 @@ from roambus.python_protocol.messages.fields import U8, U32, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import is_newer
 from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue, Router, UnicastParameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 PERIODIC_TIMER, TRIGGERED_TIMER = "periodic", "triggered"
 INFINITE = 255

@@ -16,7 +16,9 @@ from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.parts.unicast import one_hop_on
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, ROUTE, NodeId, SimTime, node_list
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
 
 AREA = ("x", "y", "radius")
 

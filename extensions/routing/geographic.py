@@ -17,8 +17,9 @@ from roambus.python_protocol.events import Recovered, Started
 from roambus.python_protocol.messages.fields import Integer, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.unicast import DataPacket, Router, UnicastParameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 BEACON_TIMER = "beacon"
 _PAPER = "Karp and Kung (2000)"

@@ -24,8 +24,9 @@ from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import following
 from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue, one_hop_on
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 _BITS = 16
 

@@ -39,7 +39,8 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.messages.fields import Names
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 TOPIC = "topic"
 """The attribute that names the topic."""

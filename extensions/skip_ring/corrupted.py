@@ -35,8 +35,9 @@ from roambus.extensions.skip_ring.messages import (
 from roambus.python_protocol.agent import on
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.settings import parameter, unknown
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 ISLANDS = 4
 """The number of rings in such states."""

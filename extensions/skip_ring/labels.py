@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.messages.fields import By, Names
 from roambus.python_protocol.messages.octets import DecodeError, MisfitError, Reader, Writer
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 EMPTY = "ε"
 """The text without bits, as the paper writes it."""

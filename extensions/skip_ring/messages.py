@@ -13,8 +13,9 @@ from roambus.extensions.skip_ring.labels import Bits, Label, MaybeLabel, Referen
 from roambus.python_protocol.filters import VALUE, Notification, Value, read_value, write_value
 from roambus.python_protocol.messages.fields import U16, By, Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 # Rows of the trace
 

@@ -28,7 +28,8 @@ from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.octets import bytes_of
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Publications(Process):

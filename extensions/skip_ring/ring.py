@@ -19,7 +19,7 @@ from roambus.extensions.skip_ring.messages import (
 )
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.messages.fields import NOBODY, Names
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 
 class BuildRing(Process):

@@ -34,7 +34,8 @@ from roambus.extensions.skip_ring.ring import BuildRing, Shortcuts
 from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import NOBODY, Names
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 MINIMAL = 0.5
 """The probability of action (iv)."""

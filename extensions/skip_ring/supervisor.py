@@ -20,7 +20,8 @@ from roambus.extensions.skip_ring.messages import (
 )
 from roambus.python_protocol.agent import Listing, Process, on
 from roambus.python_protocol.messages.fields import NOBODY, Names
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Configuration(NamedTuple):

@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from roambus.bridge.backend import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.run import RunPlan, write_inputs
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime, format_time
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time
 
 TEMPLATE = Path(__file__).with_name("backend_case.ini.j2")
 

@@ -21,16 +21,17 @@ import pytest
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Delivery, Transmission
-from roambus.bridge.errors import AgentError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.testing.backend_case import MARKERS, Conforming, Factory, Marker, send, write_case
 from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 START = SECOND
 """When the tests begin to send: every node has booted."""

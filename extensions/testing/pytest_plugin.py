@@ -183,7 +183,7 @@ class Point:
         return {seed: value for seed, value in found.items() if not math.isnan(value)}
 
     def _metric(self, metric: str | Metric) -> Metric:
-        from roambus.bridge.errors import UserError
+        from roambus.bridge.system.errors import UserError
         from roambus.python_protocol.settings import unknown
         from roambus.spark.metrics.catalogue import METRICS, Metric
         from roambus.spark.metrics.extra import all_own_metrics
@@ -196,7 +196,7 @@ class Point:
         return known[metric]
 
     def _runs(self, seeds: int) -> list[Path]:
-        from roambus.bridge.process import cores
+        from roambus.bridge.system.process import cores
         from roambus.commands.sweeps import Making
         from roambus.notebook import make_runs
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-from roambus.experiments.console.options import AGENT_NAME, PARAMETERS, pairs
-from roambus.experiments.console.output import EXIT_PROBLEMS, answer, bar
+from roambus.console.options import AGENT_NAME, PARAMETERS, pairs
+from roambus.console.output import EXIT_PROBLEMS, answer, bar
 
 
 @click.command()

@@ -21,16 +21,17 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
-from roambus.bridge.errors import AgentError
 from roambus.bridge.host.agents import Handle, raised_at
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.process import start_child
+from roambus.bridge.system.errors import AgentError
+from roambus.bridge.system.process import start_child
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.vetting.scenes import Job, Scene, with_contents
 from roambus.python_protocol.actions import Action, CancelTimer, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, TimerFired
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 def play_isolated(job: Job, scene: Scene, agent_class: type[Agent]) -> None:

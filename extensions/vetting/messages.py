@@ -19,7 +19,7 @@ from roambus.python_protocol.events import Event, Received, Started, TimerFired
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError, Reader
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 
 STRANGERS_CHECK = "unknown messages"
 ROUND_TRIPS_CHECK = "messages"

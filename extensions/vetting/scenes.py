@@ -15,11 +15,11 @@ from typing import Any
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import AgentError, SideEffectError
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.agents import Handle, shared_generators_unused
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import AgentError, SideEffectError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import Values, render
@@ -27,7 +27,7 @@ from roambus.extensions.vetting.findings import Finding, of_error, place_of_agen
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, TimerFired
-from roambus.python_protocol.vocabulary import MICROSECOND, SimTime
+from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
 RUNS, TIMERS = "runs", "timers"
 """Names of checks."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from roambus.experiments.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, pairs
-from roambus.experiments.console.output import answer, remark, telling
+from roambus.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, pairs
+from roambus.console.output import answer, remark, telling
 
 PORT = click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."

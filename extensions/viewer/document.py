@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from roambus.bridge.agents import UntrustedAgentError, silently
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import read_about
 from roambus.experiments.page_policy import source_hash
 from roambus.extensions.viewer.film import Film, make_film

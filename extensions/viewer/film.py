@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
 from roambus.extensions.viewer.scene import (
     BELIEF_ORIGIN_M,
@@ -36,18 +36,9 @@ from roambus.extensions.viewer.scene import (
 )
 from roambus.extensions.viewer.witness import Look, Source, Testimony, carried, is_over_radio
 from roambus.python_protocol.messages.fields import Names
-from roambus.python_protocol.vocabulary import (
-    BROADCAST,
-    DELIVER,
-    ENERGY,
-    MOVE,
-    RADIO,
-    RECEIVE,
-    ROLE,
-    SECOND,
-    SEND,
-    format_roles,
-)
+from roambus.python_protocol.roles import BROADCAST, format_roles
+from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.trace_rows import DELIVER, ENERGY, MOVE, RADIO, RECEIVE, ROLE, SEND
 
 Column = NDArray[np.int64]
 """Values from 0 to below 2**53, exact as a JavaScript number."""

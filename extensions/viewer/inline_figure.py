@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError, fromstring, tostring
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 
 # What Matplotlib writes and a figure needs. Styles are taken over whole: the policy of the page loads nothing for them.
 _SVG = "{http://www.w3.org/2000/svg}"

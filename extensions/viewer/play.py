@@ -15,15 +15,15 @@ from threading import Lock
 from typing import Any
 
 from roambus.bridge.agents import silently
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.files import read_text
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.files import read_text
 from roambus.bridge.transcript.document import PROMPT, Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, hidden_names, plan
 from roambus.extensions.viewer.document import make_document
 from roambus.extensions.viewer.film import Film, make_film
 from roambus.extensions.viewer.server import serve
 from roambus.extensions.viewer.witness import Source, observe_over
-from roambus.python_protocol.vocabulary import SECOND, SimTime, format_time, from_seconds, to_seconds
+from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds, to_seconds
 
 AHEAD: SimTime = 5 * SECOND
 """The least time shown after the last command; otherwise it is as long as all before."""

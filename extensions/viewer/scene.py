@@ -18,13 +18,15 @@ import pyarrow.compute as pc
 
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import reach_m
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.positions import Receiver
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.scenario.plans import LinkChange
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
-from roambus.python_protocol.vocabulary import MOVE, RECEIVE, SECOND, SEND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.trace_rows import MOVE, RECEIVE, SEND
 
 DRAWN_SIDE_M = 100.0
 """The side of the field for nodes without places."""

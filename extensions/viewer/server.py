@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import click
 
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 
 SILENCE_S = 10.0
 """A client that neither sends nor reads anything for this long is dropped."""

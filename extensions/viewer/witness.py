@@ -21,12 +21,12 @@ import pyarrow.compute as pc
 from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.errors import UserError
+from roambus.bridge.formats.ini import Anything, read_scenario
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import Anything, read_scenario
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
 from roambus.bridge.trace.schema import EVENT, HOPS, TraceRow
 from roambus.extensions.recording.record_file import open_record
@@ -37,7 +37,9 @@ from roambus.python_protocol.events import Event, Received
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import RADIO, RECEIVE, SEND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import RADIO, RECEIVE, SEND
 
 QUEUES = "stored"
 """The omitted listing: trace rows say what is stored, and it would double a film."""

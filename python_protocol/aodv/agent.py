@@ -32,7 +32,8 @@ from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import is_newer, newest
 from roambus.python_protocol.parts.unicast import DataPacket, Router, hops_after, one_hop_on
-from roambus.python_protocol.vocabulary import MILLISECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 HELLO_TIMER, SWEEP_TIMER, REBOOT_TIMER = "hello", "sweep", "reboot"
 

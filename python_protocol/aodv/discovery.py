@@ -18,7 +18,8 @@ from roambus.python_protocol.aodv.parameters import AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
 from roambus.python_protocol.parts.link import following
 from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

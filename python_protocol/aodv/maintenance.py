@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RateLimit, RouteError, Transmission, Unreachable
 from roambus.python_protocol.aodv.routing_table import Route, RoutingTable
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(frozen=True, slots=True)

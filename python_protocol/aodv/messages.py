@@ -23,7 +23,8 @@ from roambus.python_protocol.agent import Process
 from roambus.python_protocol.messages.fields import U8, U32, bit
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.unicast import Frames, UnicastParameters
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 MAX_UNREACHABLE = 15
 """Destinations in one RERR that fit a CC2420's 127 bytes with link header."""

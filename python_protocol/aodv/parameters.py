@@ -14,7 +14,7 @@ from typing import Any
 
 from roambus.python_protocol.parts.unicast import MOST_HOPS, UnicastParameters
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 _SECTION_10 = "RFC 3561, section 10"
 

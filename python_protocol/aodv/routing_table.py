@@ -18,7 +18,8 @@ from operator import attrgetter
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.messages.fields import Names, listed
 from roambus.python_protocol.parts.link import following, is_newer, newest
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class RouteState(Enum):

@@ -18,8 +18,9 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import bytes_of
 from roambus.python_protocol.parts.election import ElectionParameters
 from roambus.python_protocol.parts.link import LinkParameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import DROP, ROUTE, STORE, NodeId, node_list
+from roambus.python_protocol.trace_rows import DROP, ROUTE, STORE, node_list
 
 TREES = ("election", "given")
 

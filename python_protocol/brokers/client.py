@@ -15,7 +15,8 @@ from roambus.python_protocol.agent import Process
 from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import DROP, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.trace_rows import DROP
 
 
 class Client(Process):

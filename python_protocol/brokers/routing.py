@@ -15,7 +15,9 @@ from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import DROP, NodeId, SimTime, SubscriberId
+from roambus.python_protocol.roles import NodeId, SubscriberId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 
 class _Subscription(Message, notation="{filter} {subscriber}"):

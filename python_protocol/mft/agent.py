@@ -12,7 +12,8 @@ from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.brokers.client import Client as FamilyClient
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, MftParameters, Mig, Rep, Sub, Uns
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Client(FamilyClient):

@@ -34,7 +34,8 @@ from roambus.python_protocol.mft.messages import (
     Uns,
     at_hops,
 )
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Broker(Forwarding):

@@ -13,7 +13,9 @@ from roambus.python_protocol.brokers.broker import Broker, Pub, Storage
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import MftParameters, Rep, RoutingTable
-from roambus.python_protocol.vocabulary import REPLAY, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import REPLAY
 
 Recipients = dict[NodeId | None, list[NodeId]]
 """The subscribers for each interface; under None those without a known way."""

@@ -16,8 +16,8 @@ from roambus.python_protocol.brokers.broker import MAX_HOPS, Hops, StorageParame
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BrokerId, NodeId, SubscriberId
 
 Counter = U32
 """t: a subscriber numbers its messages."""

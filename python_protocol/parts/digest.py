@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.fields import U32, Integer, Names
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 _BITS = 64
 """Of the newest notifications of a publisher."""

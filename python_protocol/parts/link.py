@@ -20,8 +20,10 @@ from random import Random
 from roambus.python_protocol.actions import Action, CancelTimer, Note, Send, SetTimer
 from roambus.python_protocol.messages.fields import U8, U16, Names
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import DROP, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.trace_rows import DROP
 
 
 class LinkParameters(Parameters):

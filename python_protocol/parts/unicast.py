@@ -20,8 +20,10 @@ from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkParameters, LinkTimer
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, MILLISECOND, ROUTE, NodeId, SimTime, node_list
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
 
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""

@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 
 from roambus.bridge.backends.registry import DEFAULT
-from roambus.bridge.errors import UserError
-from roambus.experiments.console.options import MEASURE, THING_NAME, Named
-from roambus.experiments.console.output import answer, answer_whole, console, remark, telling
+from roambus.bridge.system.errors import UserError
+from roambus.console.options import MEASURE, THING_NAME, Named
+from roambus.console.output import answer, answer_whole, console, remark, telling
 from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from roambus.experiments.console.options import (
+from roambus.console.options import (
     AGAINST,
     FOLDER,
     MEASURE,
@@ -24,7 +24,7 @@ from roambus.experiments.console.options import (
     grouped,
     values_of,
 )
-from roambus.experiments.console.output import answer, progress, remark, report_problems
+from roambus.console.output import answer, progress, remark, report_problems
 from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from roambus.bridge.errors import UserError
-from roambus.experiments.console.options import (
+from roambus.bridge.system.errors import UserError
+from roambus.console.options import (
     BACKEND,
     CHECK,
     FILE,
@@ -36,8 +36,8 @@ from roambus.experiments.console.options import (
     is_given,
     pairs,
 )
-from roambus.experiments.console.output import answer, detail, remark
-from roambus.python_protocol.vocabulary import SimTime, parse_time
+from roambus.console.output import answer, detail, remark
+from roambus.python_protocol.simtime import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory

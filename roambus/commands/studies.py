@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from roambus.commands.sweeps import CHOICE, WISH, Choice, Making, Wish, make_crew, run_sweep, run_until_known
-from roambus.experiments.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator, factory_of
-from roambus.experiments.console.output import answer, report_problems
+from roambus.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator, factory_of
+from roambus.console.output import answer, report_problems
 
 if TYPE_CHECKING:
     from roambus.experiments.studies.study import Study
@@ -91,7 +91,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    from roambus.bridge.code import named
+    from roambus.bridge.system.code import named
     from roambus.experiments.claims import format_claims
     from roambus.experiments.page_policy import PAGES
     from roambus.experiments.reporting.figure_files import draw_figures

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from roambus.bridge.errors import InterruptionError, UserError
+from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.commands.runs import announce_compilation, recorder
-from roambus.experiments.console.options import (
+from roambus.console.options import (
     AGENTS,
     CHECK,
     DEADLINE,
@@ -44,7 +44,7 @@ from roambus.experiments.console.options import (
     is_given,
     pairs,
 )
-from roambus.experiments.console.output import (
+from roambus.console.output import (
     answer,
     console,
     detail,

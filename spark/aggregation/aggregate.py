@@ -21,8 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import check_replaceable
 from roambus.bridge.runs.layout import (
     AGENT,
     METRICS_FOLDER,
@@ -36,6 +34,8 @@ from roambus.bridge.runs.layout import (
     unlinked,
     writing,
 )
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import check_replaceable
 from roambus.spark.aggregation.computation import (
     EXTRA,
     METRICS_SCHEMA,

@@ -30,9 +30,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from roambus.bridge.code import is_installed, project_files
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.process import SHIPMENT, is_raised, private_folder
+from roambus.bridge.system.code import is_installed, project_files
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.process import SHIPMENT, is_raised, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile
 from roambus.bridge.runs.layout import unlinked
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile
 from roambus.spark.aggregation import computation
 from roambus.spark.aggregation.computation import METRICS_SCHEMA, RUN
 from roambus.spark.aggregation.traces import Trace

@@ -13,7 +13,6 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import (
     AGENT,
     AGENTS,
@@ -30,6 +29,7 @@ from roambus.bridge.runs.layout import (
     read_asked,
     run_name,
 )
+from roambus.bridge.system.errors import UserError
 
 MOST_NAMED = 1000
 """The most missing runs that are named."""

@@ -32,9 +32,9 @@ from pyspark import SparkContext
 from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError, describe_end
-from roambus.bridge.files import user_cache
-from roambus.bridge.process import SPARK, private_folder
+from roambus.bridge.system.errors import RoambusError, UserError, describe_end
+from roambus.bridge.system.files import user_cache
+from roambus.bridge.system.process import SPARK, private_folder
 
 LOOPBACK = "127.0.0.1"
 OLDEST, NEWEST = 17, 25

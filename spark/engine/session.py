@@ -25,7 +25,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.spark.engine.java import ENDS_S, LOOPBACK, Jvm, forget, silence_losses
 
 Result = TypeVar("Result")

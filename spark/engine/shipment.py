@@ -25,8 +25,8 @@ import pyarrow as pa
 from pyspark import SparkFiles, cloudpickle
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
-from roambus.bridge.code import PACKAGE_FOLDER
 from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
+from roambus.bridge.system.code import PACKAGE_FOLDER
 
 CACHE = Path("roambus", "packages")
 KEPT_S = 30 * 24 * 3600

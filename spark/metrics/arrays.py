@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from roambus.bridge.errors import mistakes_at
-from roambus.bridge.limits import TRACE_LISTED
+from roambus.bridge.system.errors import mistakes_at
+from roambus.bridge.system.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import GREATEST_NODE, DamagedTraceError, read_footer
 from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP

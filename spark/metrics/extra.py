@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from roambus.bridge.code import METRICS as GROUP
-from roambus.bridge.code import code_hash, find_source, import_file, import_installed, named
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.code import METRICS as GROUP
+from roambus.bridge.system.code import code_hash, find_source, import_file, import_installed, named
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import unknown
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, metrics_in
 

@@ -9,7 +9,7 @@ from benchmarks import aggregation
 from benchmarks.aggregation import LOCAL, Cost, folder_name, main
 from benchmarks.synthetic_traces import MIXES, RICH, THESIS, places, synthetic_trace, write_traces
 from roambus.bridge.trace.schema import EVENT, NOTIFICATION_ID, TRACE_SCHEMA
-from roambus.python_protocol.vocabulary import DELIVER
+from roambus.python_protocol.trace_rows import DELIVER
 
 ROWS = 20_000
 

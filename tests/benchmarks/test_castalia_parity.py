@@ -7,7 +7,7 @@ import pytest
 from benchmarks.castalia_beacons import sum_outputs, write_ini
 from benchmarks.castalia_parity import GROUPS, METRICS, NODES, ours, read_outputs, settings_of
 from benchmarks.radio_fidelity import SIGNALS
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.formats.ini import read_scenario
 
 OUTPUTS = """\
 [INFO]	Castalia|	module:SN.node[0].ResourceManager

@@ -22,9 +22,9 @@ from benchmarks.ns3_routing import (
     run_ours,
     scenario_of,
 )
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.nodes import GivenWay
-from roambus.python_protocol.vocabulary import Role
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.roles import Role
 from tests.support.omnet import ns3
 
 LINE, MOVING = CASES[0], CASES[2]

@@ -13,7 +13,7 @@ from benchmarks.reference_castalia import counts
 from benchmarks.reference_rows import main
 from benchmarks.reference_scenarios import MOBILE, Conditions
 from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT, Program
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 
 REFERENCE = Path(__file__).parents[1] / "bridge" / "backends" / "radio" / "reference"
 """Some row groups of the reference measurements."""

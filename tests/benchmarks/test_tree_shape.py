@@ -7,7 +7,8 @@ import pytest
 from benchmarks.tree_shape import SETTLED_S, largest_tree, shape_of
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
-from roambus.python_protocol.vocabulary import MIGRATE, PUBLISH, ROLE, SECOND, SEND
+from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.trace_rows import MIGRATE, PUBLISH, ROLE, SEND
 
 LEADER = 0
 

@@ -10,10 +10,10 @@ import pytest
 
 from roambus.bridge import agents
 from roambus.bridge.agents import agent_names, agent_sources, load_agent
-from roambus.bridge.code import AGENTS
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
-from roambus.python_protocol.vocabulary import Role
+from roambus.bridge.system.code import AGENTS
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.roles import Role
 from tests.support.agents import write_agent
 from tests.support.scenarios import scenario
 

@@ -19,8 +19,8 @@ from roambus.bridge.backend import (
     Totals,
     Transmission,
 )
-from roambus.bridge.errors import BackendError
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.bridge.system.errors import BackendError
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 NOTHING: Any = None
 HALF: Any = 0.5

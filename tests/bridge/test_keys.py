@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from roambus.bridge import keys
 from roambus.bridge.keys import COORDINATE, MILLISECONDS, SECONDS
 from roambus.python_protocol.filters import Filter, parse_filter
+from roambus.python_protocol.roles import Role
 from roambus.python_protocol.settings import NUMBER, Range, Setting, read_number
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, format_time
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, format_time
 
 
 @given(st.text())

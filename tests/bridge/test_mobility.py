@@ -12,7 +12,7 @@ from roambus.bridge.backends.radio.channel import Cells, cell_changes
 from roambus.bridge.mobility import Path, moves_until, path, positions
 from roambus.bridge.scenario.nodes import Line, Mobility, RandomWaypoint, Static
 from roambus.bridge.scenario.radio import ChannelSettings
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 FIELD = (45.0, 30.0)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import everything, find
 from roambus.experiments.listing import KINDS, first_sentence, own_things, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies

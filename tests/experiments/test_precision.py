@@ -22,8 +22,8 @@ from benchmarks.precision_coverage import (
     naive,
     stein,
 )
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
+from roambus.bridge.system.errors import UserError
 from roambus.commands import sweeps
 from roambus.commands.sweeps import Wish, run_until_known
 from roambus.experiments.measurements import Measurements

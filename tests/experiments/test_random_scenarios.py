@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from roambus.bridge.mobility import path, positions
 from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.experiments.random_scenarios import Start, drawn_interests, steady_starts
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 SIDE, SPEED, NODES = 110.0, 8.0, 3000
 FIELD = (SIDE, SIDE)

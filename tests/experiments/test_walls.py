@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus import UserError, wall_losses
-from roambus.bridge.ini.radio import read_losses
+from roambus.bridge.formats.ini.radio import read_losses
 
 
 def test_ways_through_a_wall_lose_what_the_wall_takes(tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 DEADLINE_S = 5.0
 CASTALIAS_TRACE = "Castalia-Trace.txt"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 from tests.integration.castalia_runs import ScriptedHost, Variables, send, write_run
 
 pytestmark = pytest.mark.castalia

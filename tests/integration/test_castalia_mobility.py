@@ -19,8 +19,8 @@ from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import ways_of
 from roambus.bridge.backends.radio.backend import RadioFactory
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.host.positions import motion
-from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.bridge.scenario.nodes import WayPoint

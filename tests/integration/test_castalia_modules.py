@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT, Program, release_in
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import Step, ToSimulator
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.integration.castalia_runs import (
     CASTALIAS_TRACE,
     ScriptedHost,

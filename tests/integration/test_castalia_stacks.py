@@ -9,15 +9,15 @@ import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, Program
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import execute
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import read_footer
 from roambus.bridge.trace.schema import AIR
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 from roambus.spark.metrics.run import Run
 from tests.integration.castalia_runs import ScriptedHost, send, write_run
 

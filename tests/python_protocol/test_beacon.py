@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.baselines import TIMER, Beacon, BeaconMessage, BeaconParameters
 from roambus.python_protocol.events import Received, Recovered, Started, TimerFired
+from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, Role, to_seconds
+from roambus.python_protocol.simtime import SECOND, to_seconds
 
 
 def make(rate: float = 10.0, payload: int = 40, seed: int = 1) -> Beacon:

@@ -11,7 +11,8 @@ from roambus.python_protocol.events import Received, Started, TimerFired
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.digest import Held
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, of, publishing, run
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.agent import Jitter
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 
 
 @given(st.integers(0, 1000), st.integers(0, 100 * MILLISECOND))

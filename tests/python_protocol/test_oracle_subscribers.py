@@ -13,8 +13,9 @@ from roambus.python_protocol.actions import Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Started
 from roambus.python_protocol.filters import Notification, NotificationId
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import parameter_settings, parse_parameters
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role
+from roambus.python_protocol.simtime import SECOND
 
 GIVEN = {"sites": "only:0..2/3"}
 """Values of parameters that must be given."""

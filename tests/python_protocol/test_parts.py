@@ -11,7 +11,8 @@ from roambus.python_protocol.agent import Process, on
 from roambus.python_protocol.messages.fields import U8, FieldError, LongTuple
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 class Ping(Message, tag=1):

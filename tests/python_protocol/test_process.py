@@ -14,8 +14,9 @@ from roambus.python_protocol.events import Attach, Publish, Received, Started, S
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message, MessageSet
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
+from roambus.python_protocol.simtime import SimTime
 from tests.support.documents import page, quoted, rows, section
 
 NEWS = Notification(NotificationId(1, 2), ())

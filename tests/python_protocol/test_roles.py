@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.vocabulary import Role, format_roles, parse_roles
+from roambus.python_protocol.roles import Role, format_roles, parse_roles
 
 
 @given(st.sets(st.sampled_from([Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER])))

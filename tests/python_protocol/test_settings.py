@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from roambus.python_protocol.settings import Parameters, describe_parameters, parameter, parse_parameters, unknown
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 class Example(Parameters):

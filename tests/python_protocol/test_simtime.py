@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, format_time, from_seconds, parse_time, to_seconds
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, format_time, from_seconds, parse_time, to_seconds
 
 
 @pytest.mark.parametrize(

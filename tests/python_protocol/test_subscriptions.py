@@ -11,7 +11,8 @@ from roambus.bridge.agents import load_agent, own_agents
 from roambus.python_protocol.actions import Action, Deliver
 from roambus.python_protocol.events import Crashed, Publish, Recovered, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 NEWS, ALL = parse_filter("topic = 'news'"), Filter()
 NAMES = {"flooding", "gossip", "gossip-repair", "mft-lean", "aodv", "epidemic", "spray", "prophet", "mft"}

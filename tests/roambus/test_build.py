@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import roambus
 from roambus.bridge.backends.castalia import installation
 from roambus.bridge.backends.castalia.installation import Modules, build_modules, find_modules
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.command_line import commands
 
 MAKEFILE = "castalia:\n\t@echo compiling\n\ttouch $(BUILD)/libroambus.so\n"

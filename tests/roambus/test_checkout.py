@@ -54,7 +54,7 @@ def test_a_part_has_one_name(part: str) -> None:
 
 def test_an_error_has_one_class() -> None:
     """It is found in the real file, also where the link is on the way."""
-    program = "import roambus.bridge.errors as e, roambus; print(e.__file__, e.UserError is roambus.UserError)"
+    program = "import roambus.bridge.system.errors as e, roambus; print(e.__file__, e.UserError is roambus.UserError)"
     assert python("-c", program, folder=ROOT).stdout.split() == [str(ROOT / "bridge" / "errors.py"), "True"]
 
 

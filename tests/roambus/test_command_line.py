@@ -10,7 +10,7 @@ import click
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
 from roambus.experiments import listing
 from roambus.experiments.shipped import TEMPLATES

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import roambus
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.dataframes import Results
 from roambus.experiments.comparing.loading import Loaded
 from roambus.spark.aggregation.intervals import interval

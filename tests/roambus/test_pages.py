@@ -9,7 +9,7 @@ import click
 import pytest
 
 import roambus as public
-from roambus.bridge.ini.lookup import KEYS
+from roambus.bridge.formats.ini.lookup import KEYS
 from roambus.command_line import commands
 from roambus.experiments.inventory import everything
 from roambus.reference import MARK, TABLES, filled, pages

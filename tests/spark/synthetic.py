@@ -15,7 +15,7 @@ import pytest
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
 from roambus.bridge.trace.schema import MIGRATION_MESSAGES, TRACE_SCHEMA, WARM_UP
-from roambus.python_protocol.vocabulary import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, RECEIVE, ROLE, ROUTE, SEND
+from roambus.python_protocol.trace_rows import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, RECEIVE, ROLE, ROUTE, SEND
 from roambus.spark.metrics.catalogue import Metric
 from roambus.spark.metrics.run import Run
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from roambus.bridge.movement_files import Extent
+from roambus.bridge.formats.movement import Extent
 from roambus.bridge.scenario.nodes import WayPoint
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 SIDE = 100.0
 EXTENT = Extent(nodes=4, field_m=(SIDE, SIDE), time_limit=10 * SECOND)

@@ -20,7 +20,8 @@ from roambus.extensions.exploring.world import World as ExploredWorld
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Constraint, Filter, Operator
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 from tests.support.seen_agents import run_seen

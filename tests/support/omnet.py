@@ -19,7 +19,7 @@ from roambus.bridge.backends.castalia.installation import (
     find_installation,
     find_modules,
 )
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.ns3.backend import NS3_ROOT, PROGRAM, find_ns3
 
 MODULES = find_modules()

@@ -13,15 +13,15 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.recording.record_file import recorded
 from roambus.extensions.testing.backend_case import Case, Factory, write_case
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.conformance import make_given_graph
 
 COUNTING = """\
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Received, Started, TimerFired
-from roambus.python_protocol.vocabulary import BROADCAST
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 from roambus.extensions.testing.backend_case import MARKERS, Marker
 
 class Counting(Agent):

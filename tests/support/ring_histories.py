@@ -22,7 +22,8 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.skip_ring.corrupted import CorruptedSkipRing, skip_ring
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 

@@ -20,7 +20,8 @@ from roambus.extensions.skip_ring.ring import BuildRing
 from roambus.python_protocol.actions import Send, SetTimer
 from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 ROUND: SimTime = SECOND
 PLACES = ("left", "right", "ring")

@@ -13,7 +13,8 @@ from roambus.bridge.scenario.plans import Fault, LinkChange
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.scenarios import scenario
 
 Row = dict[str, Any]

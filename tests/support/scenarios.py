@@ -8,7 +8,8 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, MacSettings
-from roambus.python_protocol.vocabulary import SECOND, Role, SimTime
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 def scenario(

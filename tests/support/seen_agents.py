@@ -10,7 +10,7 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import NodeId, Role
+from roambus.python_protocol.roles import NodeId, Role
 from tests.support.runs import Row
 
 Seen = TypeVar("Seen", bound=Agent)

@@ -21,9 +21,9 @@ from benchmarks.trials.processes import (
     wait_for,
 )
 from roambus.bridge.backends.castalia.installation import find_installation
-from roambus.bridge.errors import UserError
-from roambus.bridge.process import BRIDGE, prefix_of
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.process import BRIDGE, prefix_of
 from roambus.extensions.ns3.backend import find_adapter
 
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6

@@ -11,7 +11,8 @@ from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.plans import ParentChange
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.runs import Row
 from tests.support.scenarios import scenario
 

@@ -26,19 +26,20 @@ from roambus.bridge.backends.castalia.simulators import (
     ways_of,
 )
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
-from roambus.bridge.errors import BackendError, ProtocolError, UserError
-from roambus.bridge.ini.lookup import Beyond, OnlyOurs
+from roambus.bridge.formats.ini.lookup import Beyond, OnlyOurs
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import MOVEMENT_FILE, GivenWay
 from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
+from roambus.bridge.system.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import Goodbye, Note, Reject, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Hello as Opening
 from roambus.bridge.wire.wire_pb2 import Step as Instant
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import NodeId, SimTime, format_time
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 
 class Lookahead:

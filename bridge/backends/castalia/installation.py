@@ -16,10 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from roambus.bridge.backends.castalia.ned import NedTypes, read_types
-from roambus.bridge.errors import RoambusError, UserError
-from roambus.bridge.files import user_cache
-from roambus.bridge.process import cores
 from roambus.bridge.runs.layout import INI_FILE
+from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.files import user_cache
+from roambus.bridge.system.process import cores
 
 OMNETPP_ROOT, CASTALIA_ROOT = "OMNETPP_ROOT", "CASTALIA_ROOT"
 """Variables with the folders of OMNeT++ and Castalia."""

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.files import read_text
-from roambus.bridge.ini.lookup import WrongKeyError
+from roambus.bridge.formats.ini.lookup import WrongKeyError
 from roambus.bridge.keys import boolean, string
 from roambus.bridge.scenario.definition import MOST_NODES
+from roambus.bridge.system.files import read_text
 from roambus.python_protocol.settings import NUMBER_PATTERN
 
 NETWORK = "SN"

@@ -28,8 +28,8 @@ from google.protobuf.message import DecodeError
 from zmq.utils import z85
 from zmq.utils.monitor import recv_monitor_message
 
-from roambus.bridge.errors import BackendError, UserError, peak_memory_mib
-from roambus.bridge.process import BRIDGE, interrupts_postponed, private_folder
+from roambus.bridge.system.errors import BackendError, UserError, peak_memory_mib
+from roambus.bridge.system.process import BRIDGE, interrupts_postponed, private_folder
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 

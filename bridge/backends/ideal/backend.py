@@ -35,16 +35,17 @@ from roambus.bridge.backends.ideal.graph import (
     receivers,
     relink,
 )
-from roambus.bridge.errors import UserError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
 from roambus.bridge.scenario.tree import tree_links
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 PERFECT_RSSI_DBM = -50.0
 PERFECT_LQI_DB = 50.0

@@ -17,7 +17,8 @@ from roambus.bridge.mobility import Path, positions
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 Link = tuple[NodeId, NodeId]
 """One direction of a link, from its sender to its receiver."""

@@ -38,12 +38,13 @@ from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
 from roambus.bridge.backends.radio.macs import mac_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
-from roambus.bridge.errors import BackendError
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import BackendError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
-from roambus.python_protocol.vocabulary import MICROSECOND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
 FRAMES = 256
 """Frames for which there is room at first; the room is doubled when it is used up."""

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from roambus.bridge.backends.radio.state import CHANGE, MOVE, Measured
-from roambus.bridge.errors import UserError
+from roambus.bridge.formats.recordings import at_first, later
 from roambus.bridge.mobility import Path, positions
-from roambus.bridge.recordings import at_first, later
 from roambus.bridge.scenario.ideal import MeasuredLinks
 from roambus.bridge.scenario.nodes import Mobility, Static
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 Places = NDArray[np.float64]
 """metres[n, 2]"""

@@ -36,7 +36,8 @@ from roambus.bridge.backends.radio.state import (
     record_with,
 )
 from roambus.bridge.scenario.definition import Scenario
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 UNIT_BACKOFF, CCA, TURNAROUND, SIFS, LIFS = 20, 8, 12, 12, 40
 """In symbols: aUnitBackoffPeriod, phyCCADuration, aTurnaroundTime, macMinSIFSPeriod, macMinLIFSPeriod."""

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import NEVER, compiled
 from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, SENDING, SLEEPING, SWITCHING, State, let_go
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import RadioSettings
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 BATTERY = np.dtype(
     [

@@ -19,8 +19,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.code import hash_files
-from roambus.bridge.process import import_elsewhere
+from roambus.bridge.system.code import hash_files
+from roambus.bridge.system.process import import_elsewhere
 
 _numba: Any = import_elsewhere("numba")
 _settings: Any = import_elsewhere("numba.core.config")

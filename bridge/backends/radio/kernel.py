@@ -21,8 +21,8 @@ from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, t
 from roambus.bridge.backends.radio.mac import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
-from roambus.bridge.process import interrupts_postponed
-from roambus.python_protocol.vocabulary import SimTime
+from roambus.bridge.system.process import interrupts_postponed
+from roambus.python_protocol.simtime import SimTime
 
 Reached = tuple[int, int, int, int, int]
 """Time reached; deliveries, refusals and released frames in the outbox; and the room that is lacking."""

@@ -28,7 +28,7 @@ from roambus.bridge.backends.radio.state import (
     release,
 )
 from roambus.bridge.scenario.definition import Scenario
-from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.python_protocol.roles import BROADCAST
 
 IDLE = 0
 """The state of a MAC that has nothing to send. `state.DEAD_MAC` is 4; a MAC numbers its other states as it likes."""

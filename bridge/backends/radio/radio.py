@@ -13,7 +13,7 @@ from roambus.bridge.backends.radio.engine import compiled
 from roambus.bridge.backends.radio.medium import take_found
 from roambus.bridge.backends.radio.receiver import signal_ends, signal_starts
 from roambus.bridge.backends.radio.state import LISTENING, SENDING, SLEEPING, SWITCHING, State
-from roambus.python_protocol.vocabulary import MICROSECOND
+from roambus.python_protocol.simtime import MICROSECOND
 
 PROCESSING_DELAY = 10 * MICROSECOND
 """A frame's time from radio to MAC at a receiver, as in Castalia."""

@@ -20,7 +20,7 @@ from roambus.bridge.backends.radio.engine import BIT_ERRORS, OUTSIDE, compiled, 
 from roambus.bridge.backends.radio.medium import is_lost
 from roambus.bridge.backends.radio.state import CORRUPTED, LEVELS, LISTENING, LOST, OTHERS, RECEIVABLE, State, schedule
 from roambus.bridge.scenario.radio import MODULATIONS
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 NOT_HEARD = -1
 NO_NODE = -1

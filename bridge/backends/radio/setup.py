@@ -55,13 +55,13 @@ from roambus.bridge.backends.radio.state import (
     run_of,
     zero_nodes,
 )
-from roambus.bridge.errors import UserError
+from roambus.bridge.formats.temporal_model import TemporalModel
 from roambus.bridge.mobility import FIRST_OF_OTHERS, Path
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Static
 from roambus.bridge.scenario.radio import RadioSettings
-from roambus.bridge.temporal_model import TemporalModel
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 ADDITIVE_INTERFERENCE = 2
 EVENTS_PER_NODE = 5

@@ -35,7 +35,8 @@ from roambus.bridge.backends.radio.state import (
 )
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.radio import MacSettings
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 EARLY, PREAMBLE_EARLY = 0.95, 0.98
 """The next frame goes to the radio after this share of the air time of the last one."""

@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
 
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 _START_S = 1.0
 """The first clients' birth, after all nodes have booted."""

@@ -14,7 +14,8 @@ from roambus.extensions.caching import Caching
 from roambus.extensions.caching.cache import EMERGENCY_FULL
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

@@ -13,7 +13,7 @@ from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter, Notification
-from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.trace_rows import DROP, REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -19,7 +19,7 @@ from roambus.extensions.caching.cache import (
 )
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.vocabulary import DROP, STORE
+from roambus.python_protocol.trace_rows import DROP, STORE
 from tests.python_protocol.brokers.network import event
 
 S1, S2 = 101, 102

@@ -11,7 +11,7 @@ from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import DROP
+from roambus.python_protocol.trace_rows import DROP
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

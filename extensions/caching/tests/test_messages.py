@@ -9,7 +9,7 @@ from roambus.extensions.caching.subscriptions import Request, Response
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("x > 2.5 and name prefix 'ab'")
 E1 = Notification(NotificationId(9, 70000), (("topic", 1),), 3)

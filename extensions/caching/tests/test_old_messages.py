@@ -15,7 +15,8 @@ from roambus.extensions.caching import Caching
 from roambus.extensions.caching.tests.scenes import FILTERS, TOPICS, B, P, S
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

@@ -17,8 +17,8 @@ import pytest
 from rich.console import Console
 
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.run import run_key
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.processes import Processes
 from roambus.experiments.sweeps.progress import Progress

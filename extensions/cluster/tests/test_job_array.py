@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import SweepPart, script, without_options
 from tests.support.commands import call
 from tests.support.slurm import slurm, submitted

@@ -16,7 +16,8 @@ from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 Row = tuple[int, tuple[tuple[Any, ...], ...]]
 """The next mode, and the actions."""

@@ -12,7 +12,8 @@ from roambus.python_protocol.events import Crashed, Publish, SendFailed, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U32
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 
 class Word(Message, tag=1):

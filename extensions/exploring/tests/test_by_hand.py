@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow
 from roambus.extensions.exploring.by_hand import BELOW_ONE, ScriptedChance

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.experiments.console.output import Telling
+from roambus.console.output import Telling
 from roambus.extensions.exploring.tests.exploring import AGENTS
 
 QUESTION = (

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.process import run_in_child
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.process import run_in_child
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
@@ -26,7 +26,7 @@ from roambus.extensions.exploring.hunt import Hunted, HuntRequest, Judge, hunt
 from roambus.extensions.exploring.networks import Sketch
 from roambus.extensions.exploring.scenario_file import parse_question, read_question
 from roambus.extensions.exploring.tests.exploring import AGENTS
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 GRAPHS = "agent {}\ngraphs 3..9\nmay 2 subscriptions to f1\nmay 2 publications of e1\nmay 2 link changes\nmust {}\n"

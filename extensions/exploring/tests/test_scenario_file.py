@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.extensions.exploring.initial_state import begin
 from roambus.extensions.exploring.scenario_file import parse_question, read_question

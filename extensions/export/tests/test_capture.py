@@ -19,7 +19,8 @@ from roambus.extensions.export.capture import agent_name, frame, pan_of, tapped
 from roambus.extensions.export.dissector import dissector
 from roambus.extensions.vetting.messages import RandomReader
 from roambus.python_protocol.messages.octets import DecodeError
-from roambus.python_protocol.vocabulary import BROADCAST, RECEIVE, SEND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.trace_rows import RECEIVE, SEND
 from tests.support.commands import call
 from tests.support.tshark import MALFORMED, columns, counts, tshark
 

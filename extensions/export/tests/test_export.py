@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.export import exporter
 from roambus.extensions.export.exporter import Asked, export_results
 from roambus.extensions.export.result_files import quoted
 from roambus.extensions.export.runs import find_runs, rows
-from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.python_protocol.roles import BROADCAST
 from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.metrics.catalogue import DELIVERED, DELIVERY_RATE_ALL, METRICS
 from tests.spark.synthetic import Row, deliver, energy, publish, random_trace, role, send, write_trace

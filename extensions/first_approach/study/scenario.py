@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from random import Random
 
 from roambus.experiments.random_scenarios import Parents, random_tree
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.vocabulary import NodeId
 
 BROKERS, CLIENTS = "brokers", "clients"
 _FEWEST = 3

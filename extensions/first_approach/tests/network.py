@@ -6,7 +6,7 @@ from roambus.extensions.first_approach.agent import Bmig, Broker, Btab, FirstApp
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.brokers.routing import Sub, Uns
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 

@@ -22,7 +22,8 @@ from roambus.extensions.first_approach.agent import (
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.brokers.routing import Entry, Sub, Uns
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.trace_rows import DROP, REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -9,7 +9,8 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

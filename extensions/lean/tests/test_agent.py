@@ -21,7 +21,8 @@ from roambus.python_protocol.baselines import Flood
 from roambus.python_protocol.events import Publish, Received, Started, Subscribe, TimerFired
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, of, run
 

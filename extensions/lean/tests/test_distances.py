@@ -17,7 +17,8 @@ from roambus.extensions.lean.distances import (
     pack_levels,
     unpack_levels,
 )
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 ME, NEAR, WEAK, FAR = 1, 2, 3, 9
 levels = st.dictionaries(st.integers(0, 3 * LONGEST_ROW), st.integers(0, UNKNOWN - 1))

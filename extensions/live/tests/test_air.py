@@ -26,7 +26,8 @@ from roambus.extensions.live.machines import open_socket
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.messages.fields import LongBytes
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, Role
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 from tests.support.scenarios import scenario  # isort: skip
 

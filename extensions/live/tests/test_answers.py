@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import zmq
 
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 from roambus.extensions.live.answers import invalid_field
 from roambus.extensions.live.connection import Peer, Peers
 from roambus.extensions.live.journal import read_rows

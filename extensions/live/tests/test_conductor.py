@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 from roambus.extensions.live import conductor as conducting
 from roambus.extensions.live.conductor import OVERDUE, SILENT_S, Conductor, Ensemble, Nowhere
 from roambus.extensions.live.connection import Answer, Peer
-from roambus.python_protocol.vocabulary import CRASH, RECOVER, SECOND
+from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.trace_rows import CRASH, RECOVER
 
 
 class Nodes:

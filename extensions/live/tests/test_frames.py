@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.extensions.live.frames import NOT_OURS, OVERHEAD, REPLAYS, STRANGERS, WINDOW, Frame, Gate, Seal, Window
-from roambus.python_protocol.vocabulary import BROADCAST
+from roambus.python_protocol.roles import BROADCAST
 
 SEAL = Seal(b"run 1...", b"k" * 32)
 FRAMES = st.builds(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.extensions.live.journal import Journal, add_rows, read_rows

@@ -16,7 +16,8 @@ from roambus.bridge.scenario.plans import LinkChange, LinkDelay, Partition
 from roambus.extensions.live.links import ALL, links_of
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, Role
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.scenarios import scenario
 
 NODES = 4

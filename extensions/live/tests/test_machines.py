@@ -19,7 +19,7 @@ from random import Random
 import pytest
 
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.live.machines import open_socket, read_machines, write_machines
 from roambus.extensions.live.node import LiveNode
 from roambus.extensions.live.tests.test_live import Start, rows, start, until

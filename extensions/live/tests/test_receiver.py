@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.live.receiver import PositionSource
 from roambus.extensions.live.tests.test_machines import free_ports
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.host.test_positions import places
 
 

@@ -14,18 +14,19 @@ import pytest
 from roambus.bridge.backend import Delivery, Failure, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory
-from roambus.bridge.errors import BackendError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.positions import motion
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
 from roambus.bridge.scenario.nodes import RandomWaypoint, WayPoint
 from roambus.bridge.scenario.radio import MacSettings
+from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.ns3.backend import NS3_ROOT, check, find_ns3, settings_text, ways_of
 from roambus.extensions.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
 from roambus.extensions.testing.backend_promises import drain
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, SimTime
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.conformance import make_ns3
 from tests.bridge.host.test_positions import Located
 

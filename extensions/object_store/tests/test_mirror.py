@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyarrow.fs import FileSelector, FileType, S3FileSystem
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.object_store import mirror as mirrors
 from roambus.extensions.object_store.mirror import Address, Mirror, StorageError
 from roambus.extensions.object_store.stores import open_store

@@ -7,8 +7,9 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Received
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import Parameters
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 NEWS = Notification(NotificationId(7, 1), (("topic", "news"),), 10)
 

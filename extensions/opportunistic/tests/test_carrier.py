@@ -11,7 +11,7 @@ from roambus.python_protocol.actions import Deliver
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Publish, Subscribe, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import of, publishing, run
 
 CARRIERS: tuple[type[Agent], ...] = (Epidemic, SprayAndWait, Prophet)

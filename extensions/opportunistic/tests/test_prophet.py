@@ -10,7 +10,8 @@ from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Publish, Subscribe, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 NAME = Named.of(NEWS.id)
 LIKELY = ChanceHello((Chance(9, 60000),))

@@ -9,7 +9,7 @@ import pytest
 
 from roambus.extensions.phoenix.broker import NEVER, Broker, Mig, PhoenixParameters, Pub, Rep, Stamp
 from roambus.python_protocol.brokers.routing import Entry, Sub, Uns
-from roambus.python_protocol.vocabulary import DROP, REPLAY, ROUTE, STORE
+from roambus.python_protocol.trace_rows import DROP, REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -16,7 +16,8 @@ from roambus.bridge.scenario.definition import Command, Publication, Subscriptio
 from roambus.bridge.scenario.plans import ParentChange
 from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.trees import run_on_tree
 

@@ -10,7 +10,7 @@ import pytest
 from roambus.extensions.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp, Turn
 from roambus.extensions.phoenix.numbered import NumberedBroker
 from roambus.python_protocol.brokers.routing import Sub, Uns
-from roambus.python_protocol.vocabulary import DROP, REPLAY
+from roambus.python_protocol.trace_rows import DROP, REPLAY
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -15,7 +15,7 @@ from roambus.extensions.phoenix.broker import (
     Turn,
 )
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
-from roambus.python_protocol.vocabulary import DROP
+from roambus.python_protocol.trace_rows import DROP
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -2,7 +2,7 @@
 
 from roambus.extensions.phoenix.broker import Queues, Rep, Stamp
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.vocabulary import DROP
+from roambus.python_protocol.trace_rows import DROP
 
 ANN, BOB = 3, 4
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.provenance.unpacked import Crate
 from tests.support.commands import call, environment
 

@@ -33,7 +33,7 @@ from roambus.extensions.replicated.study.metrics import (
     LONGEST_DELAY_S,
     SITE_MESSAGES,
 )
-from roambus.python_protocol.vocabulary import parse_time, to_seconds
+from roambus.python_protocol.simtime import parse_time, to_seconds
 from roambus.spark.metrics import catalogue
 
 FLOODING, FILTERING, UPDATES = {AGENT: "flooding"}, {AGENT: "filtering"}, {AGENT: "filtering-updates"}

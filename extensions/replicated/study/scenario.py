@@ -10,8 +10,8 @@ from random import Random
 
 from roambus.experiments.random_scenarios import random_tree
 from roambus.extensions.replicated.sites import BROKERS_A_SITE
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import unknown
-from roambus.python_protocol.vocabulary import NodeId
 
 _FAULTS = ("crash", "freeze")
 _PLACES = {"leader": 0, "replica": 1}

@@ -22,7 +22,8 @@ from roambus.extensions.replicated.sites import Site, SiteId, Sites
 from roambus.python_protocol.actions import Action, Send
 from roambus.python_protocol.events import Crashed, Event
 from roambus.python_protocol.filters import Filter, parse_filter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.runs import Row, of
 from tests.support.scenarios import scenario
 

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.agents import make_agents
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.replicated import Replicated
 from roambus.extensions.replicated import messages as m
 from roambus.extensions.replicated.messages import (
@@ -41,8 +41,8 @@ from roambus.python_protocol.events import (
     Unsubscribe,
 )
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, addressed_to
+from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import NodeId, Role
 from tests.support.scenarios import scenario
 
 SITES = "a:0..2/3+4"

@@ -21,7 +21,7 @@ from roambus.extensions.replicated.tests.network import (
     sites_of,
 )
 from roambus.python_protocol.events import Subscribe, Unsubscribe
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.runs import of
 
 PUBLISHER, SUBSCRIBER, LEADER = 3, 4, 0

@@ -22,7 +22,7 @@ from roambus.extensions.replicated.tests.test_agent import EVENT, received, tell
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import NodeId, Role
+from roambus.python_protocol.roles import NodeId, Role
 
 HOME, NEIGHBOUR = (0, 1, 2), (5, 6, 7)
 SITES = "a:0..2/3+4;b@a:5..7/8"

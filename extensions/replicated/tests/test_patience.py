@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roambus.extensions.replicated.messages import ReplicatedParameters
 from roambus.extensions.replicated.neighbours import Patience
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 TIME_OUT = 100 * MILLISECOND
 ONE, OTHER = 5, 6

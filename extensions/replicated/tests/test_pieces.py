@@ -22,7 +22,7 @@ from roambus.extensions.replicated.tests.network import (
 from roambus.extensions.replicated.tests.test_snapshot import PLACE
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.events import Received, Subscribe
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.runs import of
 
 POINT = Point(1, 2)

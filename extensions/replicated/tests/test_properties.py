@@ -29,7 +29,8 @@ from roambus.extensions.replicated.tests.network import (
 )
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.runs import of
 
 TOPICS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from roambus.extensions.replicated.messages import AreYouAlive, ReplicatedParameters
 from roambus.extensions.replicated.neighbours import Patience, Watch, WatchTimer
 from roambus.python_protocol.actions import CancelTimer, Send, SetTimer
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 
 TIME_OUT = 100 * MILLISECOND
 PARAMETERS = ReplicatedParameters(time_out=TIME_OUT)

@@ -24,8 +24,9 @@ from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import following
 from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue, Router, UnicastParameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 _SECTION_9 = "RFC 4728, section 9"
 _BITS = 16

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 Path = tuple[NodeId, ...]
 """The nodes from this one to a destination, each once."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.unicast import DataPacket
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 NODE_UNREACHABLE = 1
 """The only error type without flow state (section 6.4)."""

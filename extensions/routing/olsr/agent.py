@@ -20,8 +20,9 @@ from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import following, is_newer
 from roambus.python_protocol.parts.unicast import DataPacket, Router, UnicastParameters
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 HELLO_TIMER, TC_TIMER = "hello", "tc"
 _BITS = 16

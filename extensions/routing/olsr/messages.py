@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 C = SECOND // 16
 """The unit of validity times (section 18.3)."""

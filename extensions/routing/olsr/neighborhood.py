@@ -17,7 +17,8 @@ from roambus.extensions.routing.olsr.messages import (
     decode_time,
     link_code,
 )
-from roambus.python_protocol.vocabulary import NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
 
 
 @dataclass(slots=True)

@@ -15,7 +15,8 @@ from roambus.extensions.routing.dsdv import (
 )
 from roambus.extensions.routing.tests.bench import ME, Bench, dropped, packet, sent
 from roambus.python_protocol.parts.unicast import DataPacket
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 
 FAR = 9
 """A destination."""

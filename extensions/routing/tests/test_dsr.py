@@ -22,7 +22,8 @@ from roambus.extensions.routing.dsr.messages import (
 )
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, delivered, dropped, sent
 from roambus.python_protocol.events import Publish
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 FAR = 9
 

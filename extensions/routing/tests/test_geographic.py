@@ -15,7 +15,8 @@ from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, dropped, sen
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.parts.unicast import DataPacket
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 
 FAR = 9
 Places = dict[int, tuple[float, float]]

@@ -23,7 +23,8 @@ from roambus.extensions.routing.dsr import Dsr
 from roambus.extensions.routing.gpsr import Gpsr
 from roambus.extensions.routing.olsr import Olsr
 from roambus.python_protocol.parts.unicast import Router
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, Row, distances, of, publishing, run
 from tests.support.scenarios import scenario

@@ -21,7 +21,7 @@ from roambus.extensions.routing.olsr.messages import (
 )
 from roambus.extensions.routing.olsr.neighborhood import select_mprs
 from roambus.extensions.routing.tests.bench import ME, Bench, dropped, packet, sent
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 SYM = link_code(LinkType.SYM_LINK, NeighborType.SYM_NEIGH)
 MPR = link_code(LinkType.SYM_LINK, NeighborType.MPR_NEIGH)

@@ -19,7 +19,8 @@ from roambus.extensions.skip_ring.messages import Topic
 from roambus.extensions.skip_ring.subscriber import Subscriber
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.runs import Row
 from tests.support.scenarios import scenario
 

@@ -24,8 +24,9 @@ from roambus.extensions.skip_ring.tests.network import (
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.events import Attach, Detach, Publish, Received, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
+from roambus.python_protocol.roles import Role
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.simtime import SECOND
 
 
 def agent(node: int = 3, roles: Role = Role.SUBSCRIBER, **parameters: bool) -> SkipRing:

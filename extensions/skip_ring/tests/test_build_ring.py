@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.lone_rings import main
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 from tests.support.rings import Network, Start, Stored, draw_delay, draw_start, with_false_labels, wound
 
 SIX = ["001", "01", "011", "1", "101", "11"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from roambus.extensions.skip_ring.labels import Label, Reference, label_of
 from roambus.extensions.skip_ring.supervisor import Configuration, Database
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 entries = st.dictionaries(st.integers(0, 40).map(label_of), st.none() | st.integers(1, 12), max_size=12)
 

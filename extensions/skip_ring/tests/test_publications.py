@@ -12,7 +12,7 @@ from roambus.extensions.skip_ring.messages import CheckTrie, Publish, PublishNew
 from roambus.extensions.skip_ring.publications import Publications, publication_key
 from roambus.python_protocol.actions import Action, Deliver, Send
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 U, V = 1, 2
 BITS = 10

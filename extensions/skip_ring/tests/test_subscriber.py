@@ -13,7 +13,7 @@ from roambus.extensions.skip_ring.messages import (
     SkipRingParameters,
 )
 from roambus.extensions.skip_ring.subscriber import MINIMAL, PATIENCE, Subscriber
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers.actions import asked, sends, told
 
 ME, LEFT, RIGHT, OLD, SUPERVISOR = 3, 1, 2, 4, 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.testing.pytest_plugin import Point
 from roambus.spark.metrics.catalogue import Metric, delivery_rate_all, messages_per_node
 

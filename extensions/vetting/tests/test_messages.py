@@ -14,7 +14,7 @@ from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import I64, U8, U32, LongBytes, LongTuple, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError, Reader
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 
 class Mood(Enum):

@@ -13,8 +13,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import TRACE_FILE
+from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
 from roambus.extensions.viewer.results import page_of_results
 from roambus.notebook import FinishedRun

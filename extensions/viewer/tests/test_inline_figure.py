@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.inline_figure import inline_figure
 
 FOREIGN = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.log import maker_line
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Bound, Claim, Part, Side, Verdict
 from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import metric_figures

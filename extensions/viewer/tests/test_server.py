@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.server import PageServer
 
 

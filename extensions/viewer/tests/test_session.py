@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.extensions.viewer.play import LaterCommandsError, Player, Session
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.witness import find_source, read_rows
 from tests.support.films import row, write_rows
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.film import Film, make_film
 from roambus.extensions.viewer.witness import carried, find_source, observe, read_rows
 from roambus.python_protocol.brokers.broker import Pub

@@ -23,7 +23,8 @@ from roambus.python_protocol.parts.election.heartbeat import (
     Heartbeat,
     Leadership,
 )
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from typing import Annotated, NamedTuple
 from roambus.python_protocol.messages.fields import U8, U32, Integer, Maybe, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import DelayEstimate
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 MAX_HOPS = 0xFF
 """The greatest number of hops in a heartbeat."""

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.hardware.fitting import Receiver
 from benchmarks.hardware.interference import FRAME_S, fit, keys_of, rounds_of
-from roambus.bridge.recordings import ROW, Recording
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.bridge.formats.recordings import ROW, Recording
+from roambus.python_protocol.simtime import SECOND
 
 TRUTH = Receiver(-94.0, 0.2, -60.0, 8.0)
 ROUNDS, LINKS = 6, 4000

@@ -14,9 +14,9 @@ from benchmarks.hardware.statistics import Curve, crossings, curve_of, halves_in
 from benchmarks.hardware.tables import read_curves, read_links
 from benchmarks.hardware.temporal_files import write_temporal_model
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.errors import UserError
-from roambus.bridge.recordings import ROW, Recording
-from roambus.bridge.temporal_model import read_temporal_model
+from roambus.bridge.formats.recordings import ROW, Recording
+from roambus.bridge.formats.temporal_model import read_temporal_model
+from roambus.bridge.system.errors import UserError
 
 Row = tuple[int, int, int, int, float, float, int]
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.trials.__main__ import main
 from benchmarks.trials.damage import damage
 from benchmarks.trials.files import judge
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 
 
 @pytest.mark.usefixtures("session")

@@ -6,7 +6,8 @@ from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 
 class Number(Message, tag=1):

@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.backends.registry import backend_names, make_factory
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from tests.bridge.backends.conformance import documented_files
 
 SOURCE = """

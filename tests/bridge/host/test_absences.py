@@ -20,7 +20,8 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Attach, Detach, Event, Received, Rewired
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime, format_time
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, format_time
 from tests.support.scenarios import scenario
 
 ROLES = [Role.BROKER, Role.BROKER, Role.SUBSCRIBER]

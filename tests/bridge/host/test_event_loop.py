@@ -7,9 +7,9 @@ import pytest
 
 from roambus.bridge.backend import Delivery, Hello, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription, Workload
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Send, SetTimer
 from roambus.python_protocol.agent import Agent
@@ -17,7 +17,8 @@ from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.events import Event, Publish, Received, Started, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 
 LINE = [(0, 1), (1, 2)]

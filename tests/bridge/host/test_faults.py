@@ -13,12 +13,12 @@ from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.tree import Outage, outages
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.first_approach.agent import FirstApproach
 from roambus.extensions.first_approach.simple import Simple
@@ -39,7 +39,8 @@ from roambus.python_protocol.events import (
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND, SECOND, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
 

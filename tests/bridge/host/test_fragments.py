@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backend import Delivery, Failure
 from roambus.bridge.backends.ideal import IdealBackend
-from roambus.bridge.errors import UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.fields import LongBytes
 from roambus.python_protocol.messages.message import Fragment, Message, MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 from tests.support.scenarios import scenario
 
 ROOM = 127 - 6 - 9 - 10

@@ -10,7 +10,8 @@ from roambus.bridge.scenario.definition import Publications, Subscription, Workl
 from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, WayPoint
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.scenarios import scenario
 
 WALK = GivenWay((WayPoint(0, 0, 5), WayPoint(10, 100, 5)))

@@ -13,7 +13,6 @@ from roambus.bridge.backend import NodeInfo
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.errors import AgentError, UserError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.event_queue import commands
 from roambus.bridge.host.positions import Receivers, motion
@@ -21,11 +20,13 @@ from roambus.bridge.mobility import paths_of, positions
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, RandomWaypoint, WayPoint
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Publish, Started, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role, SimTime
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 
 Fixes = dict[tuple[int, SimTime], tuple[Any, Any]]

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from roambus.bridge.errors import SideEffectError
 from roambus.bridge.host.agents import shared_generators_unused
+from roambus.bridge.system.errors import SideEffectError
 
 
 def test_an_agent_that_draws_from_pythons_shared_generator_is_named() -> None:

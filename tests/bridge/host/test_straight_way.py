@@ -16,7 +16,8 @@ from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.fields import U8, U32
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.bridge.backends.radio.runs import at_places
 
 MOST_CALLS = 7

@@ -6,8 +6,8 @@ import pytest
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES

@@ -7,7 +7,8 @@ from roambus.bridge.host.event_queue import commands
 from roambus.bridge.scenario.definition import Command, Publication, Publications, Subscription, Workload
 from roambus.python_protocol.events import Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.scenarios import scenario
 
 NEWS = (("topic", "news"),)

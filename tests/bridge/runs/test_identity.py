@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge import code
 from roambus.bridge.agents import agent_sources, load_agent
 from roambus.bridge.backends.radio import backend as radio_backend
-from roambus.bridge.code import PARTS, code_hash, project_files
 from roambus.bridge.runs.run import EVERY_RUN
+from roambus.bridge.system import code
+from roambus.bridge.system.code import PARTS, code_hash, project_files
 
 HOUSE = Path(__file__).parents[3]
 
@@ -89,9 +89,9 @@ def test_a_name_of_the_house_leads_to_its_module_alone(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("from roambus import results\n")
     assert project_files([path]) == {path.resolve()}
-    path.write_text("from roambus.bridge.errors import UserError\nimport roambus.python_protocol.vocabulary\n")
+    path.write_text("from roambus.bridge.system.errors import UserError\nimport roambus.python_protocol.trace_rows\n")
     names = {file.name for file in project_files([path])}
-    assert names >= {"errors.py", "vocabulary.py"}
+    assert names >= {"errors.py", "trace_rows.py"}
     assert "agent.py" not in names
 
 
@@ -106,7 +106,7 @@ def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     """Neither the command line, nor studies, metrics, records and transcripts, nor another back-end are in its key."""
     parts = parts_of(agent)
     assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac.py", "bridge/trace/parquet.py"} <= parts
-    assert {"bridge/scenario/radio.py", "bridge/ini/reader.py", "bridge/keys.py"} <= parts
+    assert {"bridge/scenario/radio.py", "bridge/formats/ini/reader.py", "bridge/keys.py"} <= parts
     others = (
         "extensions/recording/",
         "bridge/transcript/",

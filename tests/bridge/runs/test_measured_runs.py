@@ -9,10 +9,10 @@ import pytest
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.log import remarks_in
 from roambus.bridge.runs.run import RunPlan, execute, run_key
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template

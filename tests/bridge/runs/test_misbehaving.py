@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import RoambusError
 from roambus.bridge.runs.run import execute, execute_in_child
+from roambus.bridge.system.errors import RoambusError
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template

@@ -15,10 +15,10 @@ from roambus.bridge.backends.castalia.simulators import run_directory, ways_of
 from roambus.bridge.backends.castalia.zeromq import Endpoint
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import read_scenario
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.scenario.nodes import GivenWay, Static
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand
 from roambus.extensions.cluster.cluster import send

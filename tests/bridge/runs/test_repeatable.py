@@ -10,8 +10,8 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
@@ -19,7 +19,7 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.vocabulary import SECOND, SimTime
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 AGENTS = ("beacon", "flooding", "gossip", "mft", "aodv")
 SECONDS = 12

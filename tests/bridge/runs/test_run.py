@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import AgentError
 from roambus.bridge.runs.run import RunPlan, execute, has_failed, is_complete, run_key
+from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_footer
 from roambus.bridge.trace.schema import RUN_KEY, About
 from roambus.experiments.shipped import TEMPLATES

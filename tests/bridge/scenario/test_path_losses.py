@@ -13,9 +13,9 @@ from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis

@@ -3,7 +3,8 @@
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.tree import rewirings, tree_links
 from roambus.python_protocol.events import Rewired
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.scenarios import scenario
 
 BROKERS = [Role.BROKER, Role.BROKER, Role.BROKER, Role.SUBSCRIBER]

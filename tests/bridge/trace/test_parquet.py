@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from roambus.bridge.errors import AgentError, UserError
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_batches, read_footer, read_trace
 from roambus.bridge.trace.schema import TRACE_SCHEMA, TraceRow
-from roambus.python_protocol.vocabulary import DELIVER, SECOND, SEND
+from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.trace_rows import DELIVER, SEND
 
 
 def sample() -> TraceWriter:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.nodes import GivenWay
 from roambus.bridge.transcript.network import Place, Ways, parse_measure, parse_place
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 SPEED = 5.0
 coordinates = st.integers(0, 200).map(float)

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.transcript import transcribe
 
 AGENT = """\

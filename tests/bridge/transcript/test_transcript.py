@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow, transcribe
 from tests.bridge.transcript.conftest import Run

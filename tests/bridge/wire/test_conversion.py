@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.backend import NO_ENERGY, Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
-from roambus.bridge.errors import ProtocolError
+from roambus.bridge.system.errors import ProtocolError
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire import wire_pb2 as pb
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 
 NODES = 5

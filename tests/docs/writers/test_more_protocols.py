@@ -11,7 +11,7 @@ from docs.writers.reproduction import (
     plan_by_size,
     plan_by_speed,
 )
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures.figure import look_up
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements, plausible

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
 from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import mean_points

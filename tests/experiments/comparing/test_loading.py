@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.comparing import loading
 from roambus.experiments.comparing.loading import load
 from roambus.spark.aggregation import aggregate

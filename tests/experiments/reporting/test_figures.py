@@ -14,8 +14,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import AXIS_TITLES
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
 from roambus.experiments.figures.figure import Figure, Series

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure as Picture
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import ClaimTest, Side, Verdict, make_part
 from roambus.experiments.figures.figure import Figure, OwnFigure, Plan, agent_lines
 from roambus.experiments.figures.style import Look, read_look

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.commands.sweeps import Choice
 from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, expand

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.narrowing import axis_of, is_template, sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice
 from roambus.experiments.sweeps.sweep_file import named_settings

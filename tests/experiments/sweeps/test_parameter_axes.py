@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import axes_of, count_runs
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.narrowing import override, with_agents, with_parameters
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.runner import render_point

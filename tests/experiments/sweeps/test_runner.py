@@ -15,8 +15,8 @@ from rich.console import Console
 
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.sweeps import processes
 from roambus.experiments.sweeps.attempts import PREFIX
 from roambus.experiments.sweeps.processes import Processes

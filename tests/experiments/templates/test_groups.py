@@ -9,17 +9,17 @@ import pytest
 
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.mobility import paths_of, positions
 from roambus.bridge.runs.run import RunPlan, execute
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.narrowing import sweep_of
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.vocabulary import Role
+from roambus.python_protocol.roles import Role
 from roambus.spark.metrics.run import Run
 
 GROUPS = "3-at-0-0-10x20+2-at-40-30-20x10"

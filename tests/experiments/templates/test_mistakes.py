@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.templates.render import render, template_variables
 
 RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": ""}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Line, RandomWaypoint, Static
 from roambus.bridge.scenario.radio import MacSettings
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import (
     check_variables,
@@ -19,7 +19,8 @@ from roambus.experiments.templates.render import (
     render,
     template_variables,
 )
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": ""}
 

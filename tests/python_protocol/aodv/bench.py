@@ -14,7 +14,8 @@ from roambus.python_protocol.events import Event, Publish, Received, TimerFired,
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.unicast import DataPacket, UnicastTimer
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 M = TypeVar("M", bound=Message)
 

@@ -11,7 +11,7 @@ from roambus.python_protocol.aodv import AodvParameters
 from roambus.python_protocol.aodv.discovery import Attempt, first_attempt, next_attempt, waiting_time
 from roambus.python_protocol.aodv.parameters import derived, flood_time, longest_search
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import MICROSECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MICROSECOND, SECOND, SimTime
 
 
 def whole_search(parameters: AodvParameters) -> SimTime:

@@ -4,7 +4,8 @@ from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv.discovery import DiscoveryTimer
 from roambus.python_protocol.aodv.messages import RouteError, RouteRequest, Unreachable
 from roambus.python_protocol.parts.unicast import DataPacket
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 

@@ -2,7 +2,7 @@
 
 from roambus.python_protocol.aodv import AodvParameters
 from roambus.python_protocol.aodv.discovery import Attempt, first_attempt, next_attempt, repair_attempt, waiting_time
-from roambus.python_protocol.vocabulary import MILLISECOND
+from roambus.python_protocol.simtime import MILLISECOND
 
 RFC = AodvParameters(ttl_start=1)
 

@@ -9,7 +9,8 @@ from roambus.python_protocol.aodv.messages import RouteError, RouteReply, RouteR
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, NO_LINK, Received, SendFailed
 from roambus.python_protocol.parts.link import LinkData
 from roambus.python_protocol.parts.unicast import DataPacket
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, packet, rrep, rreq, sends, sent
 
 

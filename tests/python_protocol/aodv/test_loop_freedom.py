@@ -6,11 +6,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.errors import AgentError
 from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange
+from roambus.bridge.system.errors import AgentError
 from roambus.python_protocol.aodv.routing_table import RoutingTable
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.python_protocol.aodv.watched import Watched
 from tests.support.graphs import edges
 from tests.support.runs import Edges, publishing, run

@@ -9,7 +9,9 @@ from roambus.python_protocol.events import Started
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.parts.unicast import DataPacket
-from roambus.python_protocol.vocabulary import BROADCAST, DROP, MILLISECOND, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
+from roambus.python_protocol.trace_rows import DROP
 from tests.python_protocol.aodv.bench import ME, NEWS, Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 

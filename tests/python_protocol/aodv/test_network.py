@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.aodv import Aodv
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, Row, distances, of, publishing, run
 

@@ -4,7 +4,7 @@ import pytest
 
 from roambus.python_protocol.aodv import AodvParameters
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 
 def test_computed_times_are_those_of_section_10() -> None:

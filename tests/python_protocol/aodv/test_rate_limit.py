@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.aodv.messages import RateLimit
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 pauses = st.lists(st.integers(0, 400 * MILLISECOND), max_size=60)
 

@@ -5,7 +5,7 @@ from roambus.python_protocol.aodv.agent import HELLO_TIMER, REBOOT_TIMER
 from roambus.python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteRequest, Unreachable
 from roambus.python_protocol.events import Crashed, Received, Recovered, Started, Stopped, Subscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.aodv.bench import ME, Bench, deliveries, hello, packet, rrep, rreq, sent
 
 DELETE_PERIOD = 15 * SECOND

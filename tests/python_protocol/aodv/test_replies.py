@@ -7,7 +7,7 @@ import pytest
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv.maintenance import AckTimer
 from roambus.python_protocol.aodv.messages import RouteReply, RouteReplyAck
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, Bench, rrep, rreq, sent
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv.messages import RouteReply, RouteRequest
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.aodv.bench import ME, Bench, hello, rrep, rreq, sent
 
 

@@ -6,7 +6,8 @@ from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv.messages import MAX_UNREACHABLE, RouteError, Unreachable
 from roambus.python_protocol.aodv.routing_table import RouteState
 from roambus.python_protocol.events import Received
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.aodv.bench import Bench, drops, hello, packet, rrep, rreq, sends, sent
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.aodv.routing_table import Route, RouteState, RoutingTable
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 
 DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT = 15 * SECOND, 3 * SECOND
 

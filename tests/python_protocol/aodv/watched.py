@@ -11,7 +11,8 @@ from roambus.python_protocol.aodv import Aodv, AodvParameters
 from roambus.python_protocol.aodv.routing_table import Route, RouteState
 from roambus.python_protocol.events import Crashed, Event, Recovered
 from roambus.python_protocol.parts.link import is_newer
-from roambus.python_protocol.vocabulary import NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
 
 
 class Watched(Aodv):

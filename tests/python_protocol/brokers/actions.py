@@ -8,7 +8,7 @@ from typing import Any
 from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.agent import Process
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 
 def sends(actions: Iterable[Action]) -> list[tuple[NodeId, Message]]:

@@ -10,7 +10,7 @@ from roambus.python_protocol.actions import Action, Note, Send
 from roambus.python_protocol.brokers.broker import Broker, Pub
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers.actions import asked, told
 
 B = TypeVar("B", bound=Broker)

@@ -13,7 +13,8 @@ from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 

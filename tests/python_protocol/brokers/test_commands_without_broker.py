@@ -20,7 +20,8 @@ from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, NodeId, Role
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 

@@ -7,7 +7,7 @@ from roambus.python_protocol.actions import Note
 from roambus.python_protocol.brokers.broker import Storage
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.octets import Writer
-from roambus.python_protocol.vocabulary import DROP, STORE
+from roambus.python_protocol.trace_rows import DROP, STORE
 from tests.python_protocol.brokers.network import event
 
 

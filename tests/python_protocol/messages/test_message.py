@@ -15,7 +15,7 @@ from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.fields import I64, U8, U16, U32, By, FieldError, LongBytes, LongTuple, Names, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 
 class Ping(Message, tag=1):

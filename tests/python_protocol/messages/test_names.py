@@ -20,7 +20,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
 from roambus.python_protocol.parts.election.heartbeat import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId
+from roambus.python_protocol.roles import BROADCAST, NodeId
 
 F1, F2 = parse_filter("topic = 1"), parse_filter("topic = 2")
 E1, E2 = Notification(NotificationId(9, 1), ()), Notification(NotificationId(9, 2), ())

@@ -7,7 +7,7 @@ from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, MftParameters, Mig, Rep, Sub, Uns
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, event, topic
 

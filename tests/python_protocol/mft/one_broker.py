@@ -7,7 +7,7 @@ from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import MftParameters, Timestamp
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 
 S1, S2, S3 = 101, 102, 103
 STRANGER = 9

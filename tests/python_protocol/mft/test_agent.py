@@ -28,7 +28,9 @@ from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.mft.messages import Bmig, MftParameters, Mig, Sub, Uns
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
-from roambus.python_protocol.vocabulary import MIGRATE, ROUTE, SECOND, STORE, NodeId, Role
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.trace_rows import MIGRATE, ROUTE, STORE
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 

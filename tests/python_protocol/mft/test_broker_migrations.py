@@ -7,7 +7,8 @@ import pytest
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bmig, Bquery, Bsub, Known, MftParameters, Rep, Timestamp
-from roambus.python_protocol.vocabulary import STORE, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.trace_rows import STORE
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, S3, knows, make_broker, notes, sends, stored

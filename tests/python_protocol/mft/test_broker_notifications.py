@@ -5,7 +5,7 @@ from __future__ import annotations
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import Bsub, MftParameters, Mig, Rep, Sub, Timestamp
-from roambus.python_protocol.vocabulary import REPLAY, ROUTE, STORE
+from roambus.python_protocol.trace_rows import REPLAY, ROUTE, STORE
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, S3, STRANGER, knows, make_broker, notes, sends

@@ -9,7 +9,7 @@ from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.agent import Client
 from roambus.python_protocol.mft.messages import MftParameters, Mig, Rep, Sub, Uns
-from roambus.python_protocol.vocabulary import DROP
+from roambus.python_protocol.trace_rows import DROP
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.mft.network import event, topic
 

@@ -14,7 +14,8 @@ from roambus.python_protocol.actions import Action, SetTimer
 from roambus.python_protocol.events import Event, Started, TimerFired, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.vocabulary import SECOND, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SECOND, SimTime
 from tests.support.graphs import connected_graphs
 from tests.support.runs import Edges, Row, of, publishing, run
 

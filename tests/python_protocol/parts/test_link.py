@@ -20,7 +20,7 @@ from roambus.python_protocol.parts.link import (
     LinkParameters,
     LinkTimer,
 )
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 PEER = 7
 PARAMETERS = LinkParameters()

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import UserError
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
+from roambus.bridge.system.errors import UserError
 from roambus.spark.aggregation.aggregate import aggregate
 from tests.spark.synthetic import Row, publish, random_trace, write_trace
 

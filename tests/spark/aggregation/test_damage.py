@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from roambus.bridge.runs.layout import find_traces
 from roambus.bridge.trace.parquet import write_trace as write_file
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, TIME_S, TRACE_SCHEMA
-from roambus.python_protocol.vocabulary import ENERGY, SEND
+from roambus.python_protocol.trace_rows import ENERGY, SEND
 from roambus.spark.aggregation.aggregate import aggregate, metrics_of
 from roambus.spark.aggregation.computation import measure
 from roambus.spark.aggregation.traces import list_traces

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.files import UnfinishedFile
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import UnfinishedFile
 from roambus.spark.aggregation.computation import METRICS_SCHEMA, RUN, SENT
 from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_store
 from roambus.spark.aggregation.traces import Trace

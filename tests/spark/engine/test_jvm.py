@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pyspark.accumulators import AccumulatorTCPServer, UpdateRequestHandler
 
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.spark.engine import session as engine
 from roambus.spark.engine.java import Jvm, silence_losses
 from tests.support.clusters import until
@@ -33,7 +33,7 @@ echo 'no room for the heap' >&2
 AGGREGATION = """
 import os, signal, sys
 from roambus.spark.engine import session as engine
-from roambus.bridge.errors import RoambusError, UserError
+from roambus.bridge.system.errors import RoambusError, UserError
 for attempt in range(2):
     try:
         with engine.spark_session("local[1]") as session:
@@ -48,7 +48,7 @@ for attempt in range(2):
 LONG_TASK = """
 import sys, time
 from pathlib import Path
-from roambus.bridge.process import termination_interrupts
+from roambus.bridge.system.process import termination_interrupts
 from roambus.spark.engine.session import interruptible, spark_session
 
 def work(batches, begun=sys.argv[1]):

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from roambus.bridge.errors import RoambusError, UserError
 from roambus.bridge.runs.layout import SWEEP_FILE
+from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.comparing.loading import load
 from roambus.experiments.comparing.selection import check_metric
 from roambus.experiments.measurements import read_measurements

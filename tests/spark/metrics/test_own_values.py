@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 from roambus.spark.aggregation.computation import EXTRA, measure
 from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
 from roambus.spark.metrics.extra import Extra, own_metrics

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from benchmarks.metrics_in_sql import metrics_in_sql
-from roambus.bridge.limits import TRACE_LISTED
 from roambus.bridge.runs.layout import run_name
+from roambus.bridge.system.limits import TRACE_LISTED
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
 from roambus.spark.aggregation.traces import list_traces

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roambus.python_protocol.vocabulary import HOST_EVENTS
+from roambus.python_protocol.trace_rows import HOST_EVENTS
 from tests.support.misbehaving.catalogue import Misbehaving, handling, ticking, whole
 
 PING = """\

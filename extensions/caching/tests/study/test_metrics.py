@@ -6,7 +6,7 @@ import pytest
 
 from roambus.extensions.caching.cache import ANSWER, CACHE, FORGET
 from roambus.extensions.caching.study import metrics as c
-from roambus.python_protocol.vocabulary import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
+from roambus.python_protocol.trace_rows import ATTACH, DELIVER, DETACH, MOVE, PUBLISH
 from tests.spark.synthetic import Row, measured
 
 

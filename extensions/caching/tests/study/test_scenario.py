@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands, tree
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.caching.study.scenario import Population, population
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 BROKERS = 7
 

@@ -7,7 +7,8 @@ from roambus.bridge.scenario.plans import ParentChange
 from roambus.extensions.first_approach.resubscribing import Resubscribing
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.trees import run_on_tree
 
 P, S, B = Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER

@@ -7,7 +7,7 @@ import pytest
 from roambus.extensions.first_approach.resubscribing import Broker
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.brokers.routing import Entry, Sub, Uns
-from roambus.python_protocol.vocabulary import DROP
+from roambus.python_protocol.trace_rows import DROP
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from roambus.extensions.first_approach.simple import Broker, Sub, Uns
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import NodeId
+from roambus.python_protocol.roles import NodeId
 from tests.python_protocol.brokers import network
 from tests.python_protocol.brokers.network import CLIENTS, describe_filter, describe_node, topic
 

@@ -7,7 +7,7 @@ import pytest
 from roambus.extensions.first_approach.simple import Broker, Entry, Sub, Uns
 from roambus.python_protocol.actions import Note
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
-from roambus.python_protocol.vocabulary import DROP, ROUTE
+from roambus.python_protocol.trace_rows import DROP, ROUTE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told
 from tests.python_protocol.brokers.network import event, topic
 

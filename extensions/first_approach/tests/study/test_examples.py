@@ -14,7 +14,8 @@ from roambus.extensions.first_approach.resubscribing import Resubscribing
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.traces import list_traces
 from roambus.spark.metrics import catalogue as c

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import ParentChange, tree
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.random_scenarios import random_tree
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.first_approach.study.scenario import migrating_tree
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 seeds, sizes = st.integers(0, 1000), st.integers(3, 20)
 

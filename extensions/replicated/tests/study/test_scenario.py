@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.errors import UserError
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.replicated.sites import Sites, parse_sites
 from roambus.extensions.replicated.study.scenario import interested_sites
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 
 def scenario_of(seed: int = 0, **variables: int | float | str | bool) -> Scenario:

@@ -23,7 +23,7 @@ from roambus.extensions.replicated.study.metrics import (
     SITE_MESSAGES,
 )
 from roambus.extensions.replicated.study.study import STUDY
-from roambus.python_protocol.vocabulary import parse_time, to_seconds
+from roambus.python_protocol.simtime import parse_time, to_seconds
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.shipped import TEMPLATES

@@ -31,7 +31,7 @@ from roambus.extensions.skip_ring.study.scenario import skip_ring_crashes
 from roambus.extensions.skip_ring.study.study import STUDY
 from roambus.extensions.skip_ring.tests.study.test_study import scenario_of
 from roambus.python_protocol.events import Subscribe, Unsubscribe
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics.catalogue import METRICS
 

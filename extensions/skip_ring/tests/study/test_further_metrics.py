@@ -11,7 +11,7 @@ from roambus.bridge.trace import schema
 from roambus.extensions.skip_ring.messages import OVERLAY
 from roambus.extensions.skip_ring.study import measurements
 from roambus.extensions.skip_ring.tests.network import run
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.spark.synthetic import Row, measured
 
 

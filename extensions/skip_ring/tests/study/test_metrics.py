@@ -12,7 +12,7 @@ from roambus.extensions.skip_ring.messages import OVERLAY, SERVE
 from roambus.extensions.skip_ring.study import metrics as m
 from roambus.extensions.skip_ring.tests.network import ANY_TOPIC, published, run
 from roambus.python_protocol.events import Subscribe, Unsubscribe
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.spark.synthetic import measured
 from tests.support.runs import Row
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from roambus.bridge.ini import parse_scenario
+from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands
@@ -20,7 +20,8 @@ from roambus.extensions.skip_ring.study.claims import STEADY_CLAIMS
 from roambus.extensions.skip_ring.study.measurements import BY_SUBSCRIBERS
 from roambus.extensions.skip_ring.study.scenario import skip_ring_commands
 from roambus.python_protocol.events import Subscribe, Unsubscribe
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from roambus.spark.metrics import catalogue as c
 
 

@@ -18,8 +18,8 @@ from benchmarks.trials.harness import PROMISED, Outcome
 from benchmarks.trials.kills import is_before_main
 from benchmarks.trials.processes import cut_connections, describe, wait_for
 from roambus.bridge.backends.castalia.simulators import START_DEADLINES
-from roambus.bridge.errors import BackendError, InterruptionError
 from roambus.bridge.runs.layout import FAILED_FILE
+from roambus.bridge.system.errors import BackendError, InterruptionError
 from tests.support.simulated_runs import (
     LONGEST_RUN_S,
     Stage,

@@ -14,13 +14,14 @@ import zmq
 
 from roambus.bridge.backend import Failure, Step, Totals, Transmission
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.errors import AgentError, BackendError, ProtocolError
+from roambus.bridge.system.errors import AgentError, BackendError, ProtocolError
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Failed as WireFailed
 from roambus.bridge.wire.wire_pb2 import Failure as WireFailure
 from roambus.bridge.wire.wire_pb2 import Step as WireStep
 from roambus.python_protocol.baselines import Beacon, BeaconMessage
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, Role, SimTime
+from roambus.python_protocol.roles import BROADCAST, Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.scenarios import scenario
 from tests.support.simulators import PATIENCE_MS, Script, ScriptedSimulator, Wire
 

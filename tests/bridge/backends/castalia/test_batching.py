@@ -12,8 +12,8 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.ini import read_scenario
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.zeromq import Endpoint
-from roambus.bridge.errors import UserError
+from roambus.bridge.system.errors import UserError
 
 
 @pytest.fixture

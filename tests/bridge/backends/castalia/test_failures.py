@@ -10,9 +10,9 @@ import pytest
 from benchmarks.trials.harness import PROMISED, Outcome, Tally
 from benchmarks.trials.processes import adopt_orphans, all_linked, install_stand_in
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
-from roambus.bridge.errors import BackendError
 from roambus.bridge.runs.layout import FAILED_FILE, SIMULATOR_FOLDER, TRACE_FILE
 from roambus.bridge.runs.run import execute
+from roambus.bridge.system.errors import BackendError
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template

@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint, Guard
-from roambus.bridge.errors import BackendError
+from roambus.bridge.system.errors import BackendError
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Hello
 
 FIVE_BYTES = b"\x01\x00\x02\x00a"

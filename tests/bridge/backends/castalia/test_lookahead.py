@@ -6,11 +6,12 @@ import pytest
 
 from roambus.bridge.backend import Step, Transmission
 from roambus.bridge.backends.castalia.backend import Lookahead
-from roambus.bridge.errors import ProtocolError
+from roambus.bridge.system.errors import ProtocolError
 from roambus.bridge.wire.wire_pb2 import Arrival, Finished, FromSimulator, Hello, Quiet, ToSimulator
 from roambus.bridge.wire.wire_pb2 import Step as WireStep
 from roambus.python_protocol.baselines import BeaconMessage
-from roambus.python_protocol.vocabulary import BROADCAST, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SimTime
 from tests.bridge.backends.castalia.test_backend import arrival, greeting, opened
 from tests.support.simulators import ScriptedSimulator, Wire
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.ned import NedTypes, read_types
-from roambus.bridge.ini.lookup import WrongKeyError
+from roambus.bridge.formats.ini.lookup import WrongKeyError
 
 NETWORK = """
 package a;

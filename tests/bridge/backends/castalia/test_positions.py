@@ -11,15 +11,15 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import IdealFactory
-from roambus.bridge.errors import ProtocolError
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, WayPoint
+from roambus.bridge.system.errors import ProtocolError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.recording.record_file import RecordingBackend, open_record
 from roambus.extensions.recording.record_pb2 import Header
 from roambus.extensions.recording.replay import ReplayBackend
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.bridge.host.test_positions import Located, places
 
 WAYS = (

@@ -16,11 +16,12 @@ import pytest
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.simulators import run_directory
 from roambus.bridge.backends.castalia.zeromq import Connection, CurveKeys, Endpoint
-from roambus.bridge.errors import BackendError
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.system.errors import BackendError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.baselines import Beacon
-from roambus.python_protocol.vocabulary import SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 from tests.support.omnet import stand_in
 from tests.support.scenarios import scenario
 

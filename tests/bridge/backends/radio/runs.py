@@ -13,7 +13,8 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 STEEP = ChannelSettings(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0)
 """At 5 m a signal has -83 dBm, at 8 m -91, at 12 m -98; beyond 13.3 m it is not there."""

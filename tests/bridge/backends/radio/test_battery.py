@@ -12,7 +12,8 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Publications, Scenario, Workload
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, Role
+from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import at_places, run, send
 
 DONE = ("publish", "send", "deliver")

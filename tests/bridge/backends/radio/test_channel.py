@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio import channel as module
 from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.radio import ChannelSettings
+from roambus.bridge.system.errors import UserError
 
 Field = list[tuple[float, float]]
 COORDINATES = st.floats(min_value=0, max_value=400)

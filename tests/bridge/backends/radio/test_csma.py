@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from roambus.python_protocol.vocabulary import BROADCAST, MICROSECOND, MILLISECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND
 from tests.bridge.backends.radio.runs import AIRTIME, START, at_places, run, send, total, with_mac
 
 CLEAR = 2100

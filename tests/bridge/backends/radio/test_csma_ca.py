@@ -7,7 +7,8 @@ import pytest
 
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
-from roambus.python_protocol.vocabulary import BROADCAST, MILLISECOND
+from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.simtime import MILLISECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send, total
 
 SYMBOL = 16

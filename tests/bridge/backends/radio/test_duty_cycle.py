@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backend import DEATHS
 from roambus.bridge.scenario.definition import Scenario
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send, total, with_mac
 
 RX_MW, SLEEP_MW, BASELINE_MW = 62, 1.4, 6

@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.reference_scenarios import CC2420, FLAT, MAC
 from roambus.bridge.backends.castalia.backend import check_radio_alone
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import InterferenceSettings
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.beacons import totals_of_beacons
 
 PAYLOAD, BYTES = 60, 60 + 25

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.recordings import read_k7
+from roambus.bridge.formats.recordings import read_k7
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import MeasuredLinks
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send, total
 from tests.support.recordings import k7, row
 

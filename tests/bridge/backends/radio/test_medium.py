@@ -12,7 +12,7 @@ from roambus.bridge.backends.radio.medium import NOBODY, occupants
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
 from roambus.bridge.scenario.radio import ChannelSettings
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.beacons import totals_of_beacons
 
 CELLS = ChannelSettings(only_static_nodes=False)

@@ -7,8 +7,8 @@ import pytest
 
 from roambus.bridge.backends.castalia.backend import check_radio_alone
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.errors import UserError
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
 from tests.bridge.backends.radio.runs import AIRTIME, START, at_places, send
 
 FRAMES = 200

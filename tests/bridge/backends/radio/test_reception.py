@@ -7,7 +7,7 @@ import pytest
 from benchmarks.reference_scenarios import FLAT, Conditions, pair
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.radio import MODULATIONS
-from roambus.python_protocol.vocabulary import MICROSECOND, MILLISECOND
+from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND
 from tests.bridge.backends.radio.runs import AIRTIME, START, at_places, run, send
 
 

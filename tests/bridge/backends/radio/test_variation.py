@@ -9,9 +9,9 @@ import pytest
 
 from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.formats.temporal_model import Layer, TemporalModel
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.temporal_model import Layer, TemporalModel
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.radio.runs import START, Text, at_places, send
 
 STRONG, WEAK = 0.0, -40.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roambus.experiments.studies.thesis.metrics import ACKNOWLEDGING
-from roambus.python_protocol.vocabulary import RADIO
+from roambus.python_protocol.trace_rows import RADIO
 from tests.spark.synthetic import Row, measured
 
 

@@ -14,7 +14,9 @@ from roambus.python_protocol.events import Crashed, Event
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Election, ElectionParameters, Heartbeat, Leadership
 from roambus.python_protocol.parts.election.algorithm import Change, NeighbourAppeared, NeighbourGone, ParentChanged
-from roambus.python_protocol.vocabulary import CRASH, MIGRATE, NodeId, Role, SimTime
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import CRASH, MIGRATE
 from tests.support.runs import Edges, Row, distances, of, run
 
 FOLLOW, APPEARED, GONE, HEARTBEAT = "follow", "appeared", "gone", "heartbeat"

@@ -9,7 +9,8 @@ from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.events import Received, Started, TimerFired
 from roambus.python_protocol.parts.election import Election, ElectionParameters, ElectionTimer, Heartbeat, Leadership
 from roambus.python_protocol.parts.election.algorithm import Change
-from roambus.python_protocol.vocabulary import BROADCAST, SECOND, NodeId, SimTime
+from roambus.python_protocol.roles import BROADCAST, NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime
 
 ME = 1
 LEADER = Leadership(1000, 9)

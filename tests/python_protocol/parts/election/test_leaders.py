@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.actions import CancelTimer
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Leadership
 from roambus.python_protocol.parts.election.algorithm import ParentChanged
-from roambus.python_protocol.vocabulary import SECOND
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.parts.election.one_node import (
     CHOOSE,
     LEAD,

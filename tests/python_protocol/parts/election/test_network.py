@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange
 from roambus.python_protocol.parts.election import ElectionParameters, Leadership
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parse_parameters
-from roambus.python_protocol.vocabulary import CRASH, MIGRATE, MILLISECOND, SECOND, NodeId, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.trace_rows import CRASH, MIGRATE
 from tests.python_protocol.parts.election.network import FOLLOW, HEARTBEAT, Network, assert_settled, places, unrest
 from tests.support.graphs import connected_graphs, edges
 from tests.support.runs import Edges, of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.python_protocol.parts.election.one_node import (
     NOTHING,
     PARAMETERS,

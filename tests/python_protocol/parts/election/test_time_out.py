@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.python_protocol.parts.election import Election, ElectionParameters, Leadership
-from roambus.python_protocol.vocabulary import MILLISECOND, SECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.python_protocol.parts.election.one_node import (
     ME,
     PARAMETERS,

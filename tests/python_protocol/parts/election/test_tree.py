@@ -6,7 +6,8 @@ import pytest
 
 from roambus.python_protocol.parts.election import NO_LEADERSHIP, Leadership
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, ParentChanged
-from roambus.python_protocol.vocabulary import SECOND, NodeId
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND
 from tests.python_protocol.parts.election.one_node import (
     CHOOSE,
     LEAD,

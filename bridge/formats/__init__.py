@@ -1,0 +1,1 @@
+"""Files from others: inis, movements, contacts, recordings of links, temporal models."""

@@ -1,0 +1,168 @@
+"""Files of contacts between nodes, which become ideal links that go up and down.
+
+A file has one of two forms:
+
+- Events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, later `42 CONN 3 7 down`; the
+  rest is ignored.
+- CSV with `,`, `;` or tabs, whose heading names `start`, `end`, `a` and `b`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from roambus.bridge.formats.movement import Extent, time_s
+from roambus.bridge.scenario.plans import LinkChange
+from roambus.bridge.system.errors import UserError, mistakes_at
+from roambus.bridge.system.files import read_lines
+from roambus.bridge.trace.schema import LATEST_S
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
+
+_COLUMNS = ("start", "end", "a", "b")
+_SEPARATORS = ",;\t"
+_UP = {"up": True, "down": False}
+_CONNECTION = "CONN"
+_OF_MESSAGES = ("C", "S", "DE", "A", "DR", "R")
+"""The ONE's actions that concern messages."""
+_FORMS = "give CONN events of the ONE (10.5 CONN 3 7 up), or CSV whose heading has the columns start, end, a and b"
+
+Pair = tuple[NodeId, NodeId]
+
+
+def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
+    """Return link changes by time; raise UserError with file and line, or OSError."""
+    lines = read_lines(path)
+    number, first = next(lines, (0, ""))
+    separator = next((one for one in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, one))), None)
+    if separator is not None:
+        reader: _Csv | _Events = _Csv(_cells(first, separator), separator, extent)
+    else:
+        reader = _Events(extent)
+        lines = chain([(number, first)] if first else (), lines)
+    for number, line in lines:
+        with mistakes_at(f"{path}:{number}"):
+            reader.take(line)
+    contacts = list(reader.contacts())
+    if not contacts:
+        raise UserError(f"{path}: there is no contact in it: {_FORMS}")
+    if (begin := min(start for _, start, _ in contacts)) >= extent.time_limit:
+        limit = extent.time_limit / SECOND
+        raise UserError(f"{path}: its first contact, at {begin / SECOND:g} s, is after the run of {limit:g} s")
+    return tuple(sorted(_changes(contacts, extent.time_limit), key=lambda one: (one.at, one.up, one.a, one.b)))
+
+
+Contact = tuple[Pair, SimTime, SimTime]
+
+
+def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
+    spans: dict[Pair, list[tuple[SimTime, SimTime]]] = {}
+    for pair, start, end in contacts:
+        spans.setdefault(pair, []).append((start, end))
+    for (a, b), own in spans.items():
+        for start, end in _joined(own):
+            if start < limit:
+                yield LinkChange(start, a, b, up=True)
+            if end < limit:
+                yield LinkChange(end, a, b, up=False)
+
+
+def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, SimTime]]:
+    begins, ends = -1, -1
+    for start, end in sorted(spans):
+        if start > ends:
+            if begins >= 0:
+                yield begins, ends
+            begins, ends = start, end
+        ends = max(ends, end)
+    yield begins, ends
+
+
+def _read_pair(extent: Extent, a: str, b: str) -> Pair:
+    one, other = extent.node(a.strip()), extent.node(b.strip())
+    if one == other:
+        raise ValueError(f"node {one} meets itself")
+    return one, other
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))] if line else []
+    except csv.Error as error:
+        raise ValueError(f"this is no line of CSV: {error}") from None
+
+
+class _Csv:
+    def __init__(self, columns: list[str], separator: str, extent: Extent) -> None:
+        self._extent = extent
+        self._separator = separator
+        self._places = [columns.index(name) for name in _COLUMNS]
+        self._contacts: list[Contact] = []
+
+    def take(self, line: str) -> None:
+        """Take one line; raise ValueError for no contact."""
+        cells = _cells(line, self._separator)
+        if len(cells) <= max(self._places):
+            raise ValueError(f"{line:.40} has no column for each of {', '.join(_COLUMNS)}")
+        start, end, a, b = (cells[place] for place in self._places)
+        begins, ends = from_seconds(time_s(start)), from_seconds(time_s(end))
+        if ends <= begins:
+            raise ValueError(f"a contact that begins at {start} s cannot end at {end} s")
+        one, other = sorted(_read_pair(self._extent, a, b))
+        self._contacts.append(((one, other), begins, ends))
+
+    def contacts(self) -> Iterator[Contact]:
+        """All contacts."""
+        return iter(self._contacts)
+
+
+class _Events:
+    """The ONE's events in time order.
+
+    Each node can record a contact (`2 CONN 9`, `9 CONN 2`): two overlapping ones.
+    """
+
+    def __init__(self, extent: Extent) -> None:
+        self._extent = extent
+        self._begun: dict[Pair, SimTime] = {}
+        self._contacts: list[Contact] = []
+        self._last: SimTime = 0
+
+    def take(self, line: str) -> None:
+        """Take one line; raise ValueError for no event or no change."""
+        words = line.split()
+        if len(words) < 2 or (words[1] != _CONNECTION and words[1] not in _OF_MESSAGES):
+            raise ValueError(f"{line:.40} is neither an event of the ONE nor a heading of CSV: {_FORMS}")
+        at = from_seconds(time_s(words[0]))
+        if words[1] != _CONNECTION:
+            return
+        if len(words) < 5 or words[4] not in _UP:
+            raise ValueError(f"{line:.40} is not an event such as 10.5 CONN 3 7 up")
+        if at < self._last:
+            raise ValueError(f"an event at {words[0]} s comes after a later one")
+        self._last = at
+        self._change(_read_pair(self._extent, words[2], words[3]), at, up=_UP[words[4]])
+
+    def _change(self, pair: Pair, at: SimTime, *, up: bool) -> None:
+        if not up and pair not in self._begun:
+            pair = pair[1], pair[0]
+        if up == (pair in self._begun):
+            raise ValueError(f"the link of {pair[0]} and {pair[1]} is {'up' if up else 'down'} already")
+        if up:
+            self._begun[pair] = at
+        elif (begun := self._begun.pop(pair)) < at:
+            self._add(pair, begun, at)
+
+    def _add(self, pair: Pair, start: SimTime, end: SimTime) -> None:
+        one, other = sorted(pair)
+        self._contacts.append(((one, other), start, end))
+
+    def contacts(self) -> Iterator[Contact]:
+        """Return all contacts; those still up last to the end."""
+        for pair, begun in self._begun.items():
+            self._add(pair, begun, from_seconds(LATEST_S))
+        self._begun.clear()
+        return iter(self._contacts)

@@ -1,0 +1,212 @@
+"""Assembles a Scenario from a rendered ini; unknown entries are UserErrors with their line.
+
+All keys are checked first; then `radio` reads radio and MAC, `network` nodes and links, and this module the workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from roambus.bridge.formats.ini.lookup import Beyond, Lookup
+from roambus.bridge.formats.ini.network import (
+    NodeReader,
+    movement_file_names,
+    read_faults,
+    read_ideal,
+    read_measured,
+    read_temporal,
+    read_tree,
+)
+from roambus.bridge.formats.ini.radio import RadioReader
+from roambus.bridge.formats.ini.syntax import parse_ini
+from roambus.bridge.keys import path_of
+from roambus.bridge.scenario.definition import (
+    Command,
+    NetworkSettings,
+    Publication,
+    Publications,
+    RunSettings,
+    Scenario,
+    Subscription,
+    Workload,
+)
+from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
+from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
+from roambus.bridge.scenario.plans import Order, away
+from roambus.bridge.scenario.radio import (
+    FILE,
+    LOSSES_FILE,
+    TEMPORAL_FILE,
+    ChannelSettings,
+    InterferenceSettings,
+    Ns3Settings,
+)
+from roambus.bridge.scenario.tree import Absence, absence_commands
+from roambus.bridge.system.files import read_text
+from roambus.python_protocol.events import Subscribe, Unsubscribe
+from roambus.python_protocol.filters import addressed_to
+from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.settings import settings_of
+
+_COMMANDS = path_of(NetworkSettings, "commands")
+_ABSENCES = settings_of(ApplicationSettings)["absences"]
+_ROLES_KEY = settings_of(NodeSettings)["roles"]
+_FILTERS: dict[str, type[Subscribe | Unsubscribe]] = {"subscribe": Subscribe, "unsubscribe": Unsubscribe}
+_ROLES = {"subscribe": Role.SUBSCRIBER, "publish": Role.PUBLISHER}
+"""The role that an order requires."""
+
+
+def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
+    """The applications' commands, by their nodes' roles; raises UserError."""
+    applications = {node: keys.build(ApplicationSettings, node) for node in keys.nodes}
+    orders = _orders(keys)
+    ordered = {order.node for order in orders if order.words[0] == "subscribe"}
+    subscriptions = [
+        Subscription(node, one.subscribe_at, wanted)
+        for node, one in applications.items()
+        if Role.SUBSCRIBER in nodes[node].roles and node not in ordered
+        for wanted in one.filters
+    ]
+    subscriptions += [
+        Subscription(node, one.subscribe_at, addressed_to(node)) for node, one in applications.items() if one.unicast
+    ]
+    publications = tuple(
+        Publications(
+            node,
+            one.publish_start,
+            one.publish_until,
+            one.publish_interval,
+            one.attributes,
+            one.payload,
+            one.topics,
+            one.popularity,
+            one.burst,
+            one.placed,
+        )
+        for node, one in applications.items()
+        if Role.PUBLISHER in nodes[node].roles and one.publish_interval
+    )
+    done = cache(partial(_done, keys))  # a few nodes publish over and over
+    commands = [Command(order.at, order.node, what) for order in orders for what in done(order.node, order.words[0])]
+    return Workload(tuple(subscriptions), publications, (*commands, *absence_commands(read_absences(keys))))
+
+
+def read_absences(keys: Lookup) -> list[Absence]:
+    """All nodes' absences, each node's in the order of time; raises UserError."""
+    own = [Absence(node, *away) for node in keys.nodes for away in keys.value(_ABSENCES, node)]
+    ordered = _ordered_absences(keys)
+    if both := {one.node for one in own} & {one.node for one in ordered}:
+        raise keys.error(_COMMANDS, f"node {min(both)} has {_ABSENCES.name} too: say in one place when it is away")
+    return [*own, *ordered]
+
+
+def _ordered_absences(keys: Lookup) -> list[Absence]:
+    """The absences in SN.commands, each node's in the order of time; raises UserError."""
+    moving = [order for order in _orders(keys) if order.words[0] in ("detach", "attach")]
+    found: list[Absence] = []
+    for node, own in groupby(sorted(moving, key=attrgetter("node")), key=attrgetter("node")):
+        try:
+            found += [Absence(node, *one) for one in away((order.at, order.words) for order in own)]
+        except ValueError as error:
+            raise keys.error(_COMMANDS, f"node {node}: {error}") from None
+    return found
+
+
+def _orders(keys: Lookup) -> tuple[Order, ...]:
+    for node, verb in dict.fromkeys((order.node, order.words[0]) for order in keys.network.commands):
+        keys.refuse(node not in keys.nodes, _COMMANDS, f"node {node} is not one of the {len(keys.nodes)} nodes")
+        role = _ROLES.get(verb, Role.NONE)
+        lacks = role not in keys.value(_ROLES_KEY, node)
+        keys.refuse(lacks, _COMMANDS, f"node {node} is not a {(role.name or '').lower()}: give it that role")
+    return keys.network.commands
+
+
+def _done(keys: Lookup, node: NodeId, verb: str) -> tuple[Subscribe | Unsubscribe | Publication, ...]:
+    """The command of an order's verb, with the node's filters, attributes and payload."""
+    application = keys.build(ApplicationSettings, node)
+    if verb == "publish":
+        return (Publication(application.attributes, application.payload),)
+    return tuple(map(_FILTERS[verb], application.filters)) if verb in _FILTERS else ()
+
+
+def read_scenario(path: Path, beyond: Beyond | None = None) -> Scenario:
+    """Read `path` and its radio parameters file; raises UserError, or OSError.
+
+    `beyond` has keys that the embedded radio lacks.
+    """
+    return parse_scenario(read_text(path), path, path.parent, beyond=beyond)
+
+
+def check_files(text: str, path: Path, unused: Sequence[str], backend: str) -> None:
+    """Raise UserError if the ini `path` with this text names a file that the back-end does not read.
+
+    `unused` are prefixes of such keys.
+    """
+    Lookup(parse_ini(text, path), path.parent).check_files(unused, backend)
+
+
+def parse_scenario(
+    text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None, beyond: Beyond | None = None
+) -> Scenario:
+    """Read an ini's text and its files in `folder`; raises UserError, OSError.
+
+    `files` places those elsewhere, except for the radio parameters file.
+    """
+    mistakes: list[str] = []
+    keys = Lookup(parse_ini(text, path, mistakes), folder, files, beyond)
+    radio = RadioReader(keys)
+    settings, mac, _, nodes = keys.check(mistakes, radio.radio, radio.mac, *_read_nodes(keys, radio))
+    # Measured links come before the workload: a recording that does not fit is found before plans that assume it.
+    measured = read_measured(keys, nodes)
+    run, agent = keys.build(RunSettings), keys.build(AgentSettings)
+    parameters = [dict(keys.build(AgentParameters, node).parameters) for node in keys.nodes]
+    return Scenario(
+        seed=run.seed,
+        time_limit=run.time_limit,
+        field_m=(keys.network.field_x_m, keys.network.field_y_m),
+        channel=keys.build(ChannelSettings),
+        radio=settings,
+        mac=mac,
+        nodes=nodes,
+        workload=read_workload(keys, nodes),
+        processing_delay=agent.processing_delay,
+        fragments=agent.fragments,
+        agent=agent.agent,
+        agent_parameters=parameters[0],
+        other_parameters={node: own for node, own in enumerate(parameters) if own != parameters[0]},
+        tree=read_tree(keys, nodes, read_absences(keys)),
+        faults=read_faults(keys),
+        ideal=read_ideal(keys),
+        ns3=keys.build(Ns3Settings),
+        interference=keys.build(InterferenceSettings),
+        measured=measured,
+        temporal=read_temporal(keys, measured),
+        losses=radio.losses(measured is not None),
+        warm_up=run.warm_up,
+    )
+
+
+def _read_nodes(keys: Lookup, radio: RadioReader) -> Iterator[Callable[[], Any]]:
+    """Read the places, then the nodes: mistakes of both are told."""
+    yield lambda: NodeReader(keys, radio).places
+    yield lambda: tuple(map(NodeReader(keys, radio).node, keys.nodes))
+
+
+def file_names(text: str, path: Path) -> list[str]:
+    """The files named in an ini's text, except for the radio parameters file; raises UserError."""
+    keys = Lookup(parse_ini(text, path), path.parent)
+    return [
+        *movement_file_names(keys),
+        *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE))),
+    ]
+
+
+def radio_file_name(text: str, path: Path) -> str:
+    """The radio parameters file named in an ini's text; raises UserError."""
+    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
+    return name

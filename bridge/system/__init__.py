@@ -1,0 +1,1 @@
+"""What runs need of the machine: files, processes, limits, errors, and code found by name."""

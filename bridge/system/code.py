@@ -1,0 +1,346 @@
+"""The code that a name stands for: its import, its files, and a hash of its behaviour.
+
+`code_hash` identifies all code of a run, an agent or a metric. It follows imports, without running anything, within
+roambus and the user's project, not into installed libraries. It hashes syntax trees without comments, formatting,
+docstrings, and meanings of parameters and keys, so that only changed behaviour repeats a finished sweep.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from hashlib import sha256
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from itertools import dropwhile, takewhile
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple, cast
+
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.process import is_raised
+
+DISTRIBUTION = "roambus"
+AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
+COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
+DRIVERS = "roambus.drivers"
+
+
+def installed(group: str) -> tuple[EntryPoint, ...]:
+    """Return a group's entry points, reread after search path changes."""
+    places = (Path(place) for place in sys.path)
+    return _read(group, tuple((place, place.stat().st_mtime_ns) for place in places if place.exists()))
+
+
+def named(group: str) -> dict[str, EntryPoint]:
+    """Return entry points by name; the search path's first wins."""
+    return {point.name: point for point in reversed(installed(group))}
+
+
+def is_own(point: EntryPoint) -> bool:
+    """Return whether it names a module of roambus."""
+    return point.value.startswith(f"{DISTRIBUTION}.")
+
+
+@lru_cache(maxsize=16)
+def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]:
+    return tuple(point for point in entry_points(group=group) if not is_own(point) or _exists(point.module))
+
+
+def _exists(module: str) -> bool:
+    paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
+    return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
+
+
+def find_module(name: str) -> ModuleSpec | None:
+    """Find a module without running packages, the working folder last."""
+    names = name.split(".")
+    try:
+        spec = find_spec(names[0]) or PathFinder.find_spec(names[0], [*sys.path, str(Path.cwd())])
+    except (ImportError, ValueError):
+        return None
+    for depth in range(2, len(names) + 1):
+        if spec is None:
+            return None
+        spec = PathFinder.find_spec(".".join(names[:depth]), spec.submodule_search_locations)
+    return spec
+
+
+# Entry points
+
+
+_CODE = Path(__file__).resolve().parents[2]
+"""The parent folder of the package's parts, in checkout and wheel."""
+PARTS = {f"{DISTRIBUTION}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
+"""Followed parts of roambus, with their folders."""
+PACKAGE_FOLDER = Path(str(sys.modules[DISTRIBUTION].__file__)).parent
+"""The package's folder; in a checkout it links to the parts."""
+MEANINGS = {"doc", "source", "help", "meaning"}
+"""The arguments of a declaration that hold its meaning."""
+DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
+"""Declaring functions with their positional arguments before a meaning."""
+
+
+# Imports
+
+
+def import_module(what: str, name: str) -> ModuleType:
+    """Import a module, also from the working folder; raise UserError, beginning with `what`."""
+    _look_in_working_folder()
+    return import_installed(what, name)
+
+
+def import_installed(what: str, name: str) -> ModuleType:
+    """Import a module from Python's own path; raise UserError, beginning with `what`."""
+    with _errors_of_import(what):
+        return importlib.import_module(name)
+
+
+def import_file(what: str, path: Path) -> ModuleType:
+    """Import a file's module; raise UserError, beginning with `what`."""
+    if not path.is_file():
+        raise UserError(f"{what}: there is no file {path}")
+    stem = path.stem.replace(".", "_")  # with a dot it would count as a module of a package
+    name = f"file_{stem}_{sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise UserError(f"{what}: {path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up while it is being imported
+    _look_in_working_folder()
+    try:
+        with _errors_of_import(what):
+            spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _look_in_working_folder() -> None:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
+@contextmanager
+def _errors_of_import(what: str) -> Iterator[None]:
+    """Convert errors but Ctrl-C to a UserError with the user's line."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
+            raise
+        problem = f"{_place(error)}{type(error).__name__}: {error}"
+        if isinstance(error, SyntaxError):
+            problem = f"{error.filename}:{error.lineno}: {error.msg}"
+        raise UserError(f"{what} cannot be imported: {problem}") from error
+
+
+def _place(error: BaseException) -> str:
+    """Return the user's last traceback line before roambus."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    blamed = list(takewhile(_is_users, dropwhile(lambda frame: not _is_users(frame), frames))) or frames
+    return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
+
+
+def _is_users(frame: traceback.FrameSummary) -> bool:
+    return not is_own_file(Path(frame.filename))
+
+
+def is_own_file(file: Path) -> bool:
+    """Return whether a file is roambus'."""
+    return any(map(file.resolve().is_relative_to, (PACKAGE_FOLDER.resolve(), *PARTS.values())))
+
+
+# Files
+
+
+def module_files(module: str, file: Path) -> list[Path]:
+    """Return a class's files: `file`, or its whole foreign package."""
+    if "." in module and not module.startswith(f"{DISTRIBUTION}."):
+        return sorted(file.parent.rglob("*.py"))
+    return [file]
+
+
+def find_files(module: str) -> Sequence[Path]:
+    """Return a package's files, or `module_files` of a module, without running any."""
+    file = find_source(module)
+    if file is None:
+        return ()
+    return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else module_files(module, file)
+
+
+def find_source(module: str) -> Path | None:
+    """Return a module's source file without running it, or None."""
+    spec = find_module(module)
+    if spec is None or not spec.origin or not spec.origin.endswith(".py") or not Path(spec.origin).is_file():
+        return None
+    return Path(spec.origin).resolve()
+
+
+def project_files(starts: Iterable[Path]) -> set[Path]:
+    """Return these files and their imports within roambus and their project."""
+    found: set[Path] = set()
+    waiting = [start.resolve() for start in starts]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += _imported_files(file)
+    return found
+
+
+@cache
+def is_installed(file: Path) -> bool:
+    """Return whether a file is roambus' or installed."""
+    places = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
+    return any(file.is_relative_to(place) for place in (*PARTS.values(), *places))
+
+
+def _imported_files(file: Path) -> Iterable[Path]:
+    if any(map(file.is_relative_to, PARTS.values())):
+        return _imported_of_ours(file)
+    return [one for name in _code(file.read_bytes()).imports if (one := _file_of(name, file)) is not None]
+
+
+@cache
+def _imported_of_ours(file: Path) -> frozenset[Path]:
+    """Cache roambus' own: a process runs the code it imported."""
+    return frozenset(one for name in _our_code(file).imports if (one := _file_of(name, file)) is not None)
+
+
+def _file_of(module: str, importer: Path) -> Path | None:
+    """Return a module's file in roambus or the importer's project; dots are relative."""
+    if module.startswith("."):
+        name = module.lstrip(".")
+        folder = importer.parents[len(module) - len(name) - 1]
+        return _in_folder(folder, name.split(".") if name else [])
+    if module.partition(".")[0] == DISTRIBUTION:
+        return _file_of_ours(module)
+    if is_installed(importer) and not any(folder.name == module.partition(".")[0] for folder in importer.parents):
+        return None
+    file = find_source(module)
+    return file if file is not None and (not is_installed(file) or is_installed(importer)) else None
+
+
+@cache
+def _file_of_ours(module: str) -> Path | None:
+    for part, folder in PARTS.items():
+        if f"{module}.".startswith(f"{part}."):
+            return _in_folder(folder, module.removeprefix(part).split(".")[1:])
+    return None
+
+
+def _in_folder(folder: Path, names: Sequence[str]) -> Path | None:
+    path = folder.joinpath(*names)
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+# Hash
+
+
+class Code(NamedTuple):
+    """A file's behaviour hash and possible imports; relative ones begin with dots."""
+
+    hash: bytes
+    imports: frozenset[str]
+
+
+def code_hash(starts: Iterable[Path]) -> bytes:
+    """Hash files and their imports in roambus and their project; raise OSError.
+
+    Names and places of files do not matter.
+    """
+    return hash_files(project_files(starts))
+
+
+def hash_files(files: Set[Path]) -> bytes:
+    """Hash the behaviour of these files alone; raise OSError."""
+    ours = {file for file in files if any(map(file.is_relative_to, PARTS.values()))}
+    hashes = [_our_code(file).hash for file in ours] + [_code(file.read_bytes()).hash for file in files - ours]
+    return sha256(b"".join(sorted(hashes))).digest()
+
+
+@cache
+def _our_code(file: Path) -> Code:
+    return _code(file.read_bytes())
+
+
+@lru_cache(maxsize=256)
+def _code(source: bytes) -> Code:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):  # whoever imports it gets the message
+        return Code(sha256(source).digest(), frozenset())
+    words: list[str] = []
+    imports: list[ast.AST] = []
+    _describe(tree, words.append, imports.append)
+    names = frozenset(name for node in imports for name in _modules_of(node))
+    return Code(sha256("\0".join(words).encode(errors="surrogatepass")).digest(), names)
+
+
+def _modules_of(node: ast.AST) -> Iterator[str]:
+    """Yield an import's possible modules; for `roambus`, those defining its names."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name
+            yield from _homes().values() if alias.name == DISTRIBUTION else ()
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        yield module
+        for alias in node.names:
+            yield f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
+            if module == DISTRIBUTION:
+                yield from (home for name, home in _homes().items() if alias.name in (name, "*"))
+
+
+def _homes() -> Mapping[str, str]:
+    """Return the defining modules of `roambus`' names."""
+    return cast("Mapping[str, str]", sys.modules[DISTRIBUTION].homes())
+
+
+def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[ast.AST], None]) -> None:
+    """Add words for the tree, the same in every Python, and its imports.
+
+    Skips empty fields: new versions of Python add some.
+    """
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        add_import(node)
+    add(type(node).__name__)
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None or value == []:
+            continue
+        add(name)
+        for one in _executed(node, name, value) if isinstance(value, list) else (value,):
+            if isinstance(one, ast.AST):
+                _describe(one, add, add_import)
+            else:
+                add(repr(one))
+    add(")")
+
+
+def _executed(node: ast.AST, name: str, values: list[object]) -> list[object]:
+    """Return the list's members, less those for people only."""
+    if not isinstance(node, ast.Call):
+        return [one for one in values if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+    called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of an ast.Attribute, or an ast.Name
+    if (first := DECLARATIONS.get(called)) is None:
+        return values
+    if name == "keywords":
+        return [one for one in values if not (isinstance(one, ast.keyword) and one.arg in MEANINGS)]
+    return values[:first] + [one for one in values[first:] if not _is_text(one)]
+
+
+def _is_text(node: object) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

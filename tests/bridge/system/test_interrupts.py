@@ -1,0 +1,119 @@
+"""Ctrl-C and SIGTERM can wait, but are never lost."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from roambus.bridge.system.process import interrupts_postponed, termination_interrupts
+
+
+@pytest.fixture(autouse=True)
+def default_handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_comes_at_the_end() -> None:
+    """The block is finished first; then the interrupt is raised, and the handler is the one from before."""
+    done = []
+
+    def interrupted() -> None:
+        with interrupts_postponed():
+            signal.raise_signal(signal.SIGINT)
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_nothing_is_raised_without_an_interrupt() -> None:
+    """A block that nobody interrupts is just run."""
+    with interrupts_postponed():
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
+    """A worker process, which its parent ends, is not interrupted by this either."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interrupts_postponed():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_who_ignores_the_end_of_the_terminal_goes_on() -> None:
+    """As below nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with termination_interrupts():
+            signal.raise_signal(signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_termination_is_an_interrupt_and_a_second_one_is_ignored(number: signal.Signals) -> None:
+    """So what is left can be cleaned up; afterwards the handler is the one from before."""
+    before = signal.signal(number, signal.SIG_DFL)  # below nohup it is ignored
+    cleaned = []
+
+    def terminated() -> None:
+        with termination_interrupts():
+            try:
+                signal.raise_signal(number)
+            finally:
+                signal.raise_signal(number)
+                cleaned.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        terminated()
+    assert cleaned
+    assert signal.signal(number, before) is signal.SIG_DFL
+
+
+def test_a_termination_that_a_library_swallows_comes_at_the_end() -> None:
+    """The block goes on, but nothing after it."""
+
+    def swallowing() -> None:
+        with termination_interrupts(), suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt):
+        swallowing()
+
+
+def test_a_termination_can_be_postponed_too() -> None:
+    """As Ctrl-C."""
+    done = []
+
+    def terminated() -> None:
+        with termination_interrupts(), interrupts_postponed():
+            signal.raise_signal(signal.SIGTERM)
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        terminated()
+    assert done
+
+
+def test_a_swallowed_termination_is_not_forgotten_by_a_block_that_begins_later() -> None:
+    """What goes on without knowing of it ends with its first block."""
+    done = []
+
+    def swallowing() -> None:
+        with termination_interrupts():
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+            with termination_interrupts():
+                done.append("first")
+            done.append("second")
+
+    with pytest.raises(KeyboardInterrupt):
+        swallowing()
+    assert done == ["first"]
