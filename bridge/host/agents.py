@@ -132,8 +132,9 @@ def _name(error: BaseException) -> str:
     return text if isinstance(error, Exception) else f"the agent raised {text}, which would end more than the run"
 
 
-_AGENTS = PARTS["roambus.python_protocol"]
-_MACHINERY = (_AGENTS / "agent.py", _AGENTS / "actions.py", _AGENTS / "messages")
+_CORE = PARTS["roambus.python_protocol"]
+_AGENTS = (_CORE, PARTS["roambus.extensions"])
+_MACHINERY = (_CORE / "agent.py", _CORE / "actions.py", _CORE / "messages")
 """Code that drives our agents: its errors are the caller's."""
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _INSTALLED = ("site-packages", "dist-packages")
@@ -165,15 +166,15 @@ def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
 def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
     """Return whether a file's lines can be to blame for an agent's error.
 
-    For our agents: python_protocol without their machinery; for a user's agent only the user's files.
+    For our agents: python_protocol without their machinery, and extensions; for a user's agent only the user's files.
     """
-    is_ours = any(agent_class.__module__.startswith(f"roambus.{part}") for part in ("python_protocol", "bridge"))
+    is_ours = is_own_file(Path(inspect.getfile(agent_class)))
 
     def is_theirs(file: Path) -> bool:
         if file.name.startswith("<"):  # such as "<frozen importlib._bootstrap>"
             return False
         if is_own_file(file):
-            return is_ours and file.is_relative_to(_AGENTS) and not any(map(file.is_relative_to, _MACHINERY))
+            return is_ours and any(map(file.is_relative_to, _AGENTS)) and not any(map(file.is_relative_to, _MACHINERY))
         return not file.is_relative_to(_STANDARD_LIBRARY) or any(name in file.parts for name in _INSTALLED)
 
     return is_theirs

@@ -80,7 +80,8 @@ def find_module(name: str) -> ModuleSpec | None:
 
 _CODE = Path(__file__).resolve().parents[2]
 """The parent folder of the package's parts, in checkout and wheel."""
-PARTS = {f"{DISTRIBUTION}.{name}": _CODE / name for name in ("bridge", "python_protocol", "spark", "experiments")}
+_NAMES = ("bridge", "python_protocol", "spark", "experiments", "extensions")
+PARTS = {f"{DISTRIBUTION}.{name}": _CODE / name for name in _NAMES}
 """Followed parts of roambus, with their folders."""
 PACKAGE_FOLDER = Path(str(sys.modules[DISTRIBUTION].__file__)).parent
 """The package's folder; in a checkout it links to the parts."""
@@ -159,7 +160,13 @@ def _is_users(frame: traceback.FrameSummary) -> bool:
 
 def is_own_file(file: Path) -> bool:
     """Return whether a file is roambus'."""
-    return any(map(file.resolve().is_relative_to, (PACKAGE_FOLDER.resolve(), *PARTS.values())))
+    place = file.resolve()
+    return place.is_relative_to(PACKAGE_FOLDER.resolve()) or _is_of_a_part(place)
+
+
+def _is_of_a_part(file: Path) -> bool:
+    """Return whether a file is of a part; tests, which extensions have in their folders, stand for users."""
+    return any(file.is_relative_to(part) and "tests" not in file.relative_to(part).parts for part in PARTS.values())
 
 
 # Files
@@ -204,11 +211,11 @@ def project_files(starts: Iterable[Path]) -> set[Path]:
 def is_installed(file: Path) -> bool:
     """Return whether a file is roambus' or installed."""
     places = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
-    return any(file.is_relative_to(place) for place in (*PARTS.values(), *places))
+    return _is_of_a_part(file) or any(map(file.is_relative_to, places))
 
 
 def _imported_files(file: Path) -> Iterable[Path]:
-    if any(map(file.is_relative_to, PARTS.values())):
+    if _is_of_a_part(file):
         return _imported_of_ours(file)
     return [one for name in _code(file.read_bytes()).imports if (one := _file_of(name, file)) is not None]
 
@@ -266,7 +273,7 @@ def code_hash(starts: Iterable[Path]) -> bytes:
 
 def hash_files(files: Set[Path]) -> bytes:
     """Hash the behaviour of these files alone; raise OSError."""
-    ours = {file for file in files if any(map(file.is_relative_to, PARTS.values()))}
+    ours = set(filter(_is_of_a_part, files))
     hashes = [_our_code(file).hash for file in ours] + [_code(file.read_bytes()).hash for file in files - ours]
     return sha256(b"".join(sorted(hashes))).digest()
 
