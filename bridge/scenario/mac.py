@@ -1,7 +1,7 @@
-"""The MACs beside TunableMAC: IEEE 802.15.4, with the standard's names and defaults, and ALOHA.
+"""The MAC of IEEE 802.15.4, with the standard's names and defaults, and all MACs by their names.
 
-A settings class names its MAC in `PROTOCOL`, the ini's `MACProtocolName`. All have ALOHA's first four fields, for the
-shared parts.
+A settings class names its MAC in `PROTOCOL`, the ini's `MACProtocolName`. All have the first four fields of this one,
+for the shared parts, and `may_sleep`.
 """
 
 from __future__ import annotations
@@ -77,27 +77,10 @@ class Ieee802154Settings:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class AlohaSettings:
-    """Pure ALOHA: frames are sent at once."""
+AnyMac = MacSettings | Ieee802154Settings
 
-    PROTOCOL: ClassVar[str] = "ALOHA"
-
-    buffer_size: int = _as_tunable_mac("buffer_size")
-    packet_overhead_bytes: int = _as_tunable_mac("packet_overhead_bytes")
-    max_packet_bytes: int = _as_tunable_mac("max_packet_bytes")
-    network_overhead_bytes: int = _as_tunable_mac("network_overhead_bytes")
-
-    @property
-    def may_sleep(self) -> bool:
-        """Whether the radio sleeps at all."""
-        return False
-
-
-AnyMac = MacSettings | Ieee802154Settings | AlohaSettings
-
-SETTINGS: dict[str, type[MacSettings] | type[Ieee802154Settings] | type[AlohaSettings]] = {
-    one.PROTOCOL: one for one in (MacSettings, Ieee802154Settings, AlohaSettings)
+SETTINGS: dict[str, type[MacSettings] | type[Ieee802154Settings]] = {
+    one.PROTOCOL: one for one in (MacSettings, Ieee802154Settings)
 }
 """The settings of each MAC, by its name in the ini."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from roambus.bridge.backends.radio import aloha, csma_ca, tunable_mac
+from roambus.bridge.backends.radio import csma_ca, tunable_mac
 from roambus.bridge.backends.radio.mac import Mac
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings
+from roambus.bridge.scenario.mac import Ieee802154Settings
 from roambus.bridge.scenario.radio import MacSettings
 
-MACS: dict[type, Mac] = {MacSettings: tunable_mac, Ieee802154Settings: csma_ca, AlohaSettings: aloha}
+MACS: dict[type, Mac] = {MacSettings: tunable_mac, Ieee802154Settings: csma_ca}
 
 
 def mac_of(scenario: Scenario) -> Mac:
