@@ -169,12 +169,12 @@ StandIns = Mapping[str, Mapping[str, str]]
 
 
 def check(
-    tests: Sequence[ClaimTest], measured: Measurements, stand_ins: StandIns = MappingProxyType({})
+    tests: Sequence[ClaimTest], measured: Measurements, first: int = 1, stand_ins: StandIns = MappingProxyType({})
 ) -> list[Claim]:
-    """The claims with their verdicts, numbered from 1 on; also for each group of stand-ins that was run."""
+    """The claims with their verdicts, numbered from `first` on; also for each group of stand-ins that was run."""
     there = {name: group for name, group in stand_ins.items() if {*group.values()} <= {*measured.agents}}
-    others = {name: check(tests, renamed(measured, group)) for name, group in there.items()}
-    claims = (_check(number, test, measured) for number, test in enumerate(tests, start=1))
+    others = {name: check(tests, renamed(measured, group), first) for name, group in there.items()}
+    claims = (_check(number, test, measured) for number, test in enumerate(tests, start=first))
     return [
         replace(claim, others={name: found[at] for name, found in others.items()}) for at, claim in enumerate(claims)
     ]
