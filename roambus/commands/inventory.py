@@ -16,7 +16,7 @@ from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import MEASURE, THING_NAME, Named
 from roambus.console.output import answer, answer_whole, console, remark, telling
-from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
+from roambus.experiments.listing import KINDS, SINGULAR, own_things, shown_first
 
 
 @click.command("list")
@@ -25,12 +25,13 @@ from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 def list_things(kind: str | None, measure: Sequence[str]) -> None:
     """Lists agents, templates, sweeps, studies or metrics.
 
-    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Files
-    in the working folder come last, by their paths; none of them is run.
+    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Of a
+    study's sweeps the list has the one that is called like it; roambus show STUDY lists the others. Files in the
+    working folder come last, by their paths; none of them is run.
 
     Example: roambus list sweeps
     """
-    found = {one: summaries(one) | own_things(one) for one in ((kind,) if kind else KINDS)}
+    found = {one: shown_first(one) | own_things(one) for one in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
 
