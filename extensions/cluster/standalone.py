@@ -38,7 +38,7 @@ from roambus.spark.engine.session import SPARK_HOME, check_master, end_java, loc
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
 
-_LOGGING = Path(__file__).parent / "engine" / "daemon-log4j2.properties"
+_LOGGING = Path(__file__).parent / "daemon-log4j2.properties"
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "-Dspark.master.rest.enabled=false",  # it would run whatever anybody sends, without asking for the secret

@@ -12,7 +12,8 @@ import pytest
 
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.runner import SweepPart, script, without_options
+from roambus.experiments.sweeps.runner import SweepPart
+from roambus.extensions.cluster.job_array import script, without_options
 from tests.support.commands import call
 from tests.support.slurm import slurm, submitted
 

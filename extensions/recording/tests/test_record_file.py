@@ -20,8 +20,8 @@ from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.extensions.recording.record_file import RecordWriter, open_record
 from roambus.extensions.recording.record_pb2 import Header
 from roambus.extensions.recording.replay import rerun
-from roambus.extensions.testing.backend_case import Case, Factory
 from roambus.python_protocol.simtime import SimTime
+from roambus.testing.backend_case import Case, Factory
 from tests.bridge.backends.conformance import make_given_graph, make_radio
 from tests.support.records import failing, record, write_counting
 

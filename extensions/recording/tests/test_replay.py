@@ -15,8 +15,8 @@ from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator
 from roambus.extensions.recording.record_file import RecordWriter, open_record
 from roambus.extensions.recording.replay import DifferenceError, rerun
-from roambus.extensions.testing.backend_case import Factory
 from roambus.python_protocol.simtime import MILLISECOND
+from roambus.testing.backend_case import Factory
 from tests.bridge.backends.conformance import SUBJECTS
 from tests.support.records import failing, record, write_counting
 

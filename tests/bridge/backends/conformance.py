@@ -1,4 +1,4 @@
-"""The back-ends under test: `roambus.extensions.testing.backend_promises` has what each of them promises.
+"""The back-ends under test: `roambus.testing.backend_promises` has what each of them promises.
 
 A further back-end is one more entry of SUBJECTS.
 """
@@ -24,8 +24,8 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.extensions.ns3.backend import SETTINGS_FILE, settings_text, ways_of
-from roambus.extensions.testing.backend_case import Case
 from roambus.python_protocol.agent import Agent
+from roambus.testing.backend_case import Case
 from tests.support.omnet import castalia, ns3, stand_in
 
 DEADLINE_S = 20
