@@ -33,7 +33,7 @@ class TranscriptFile(pytest.File):
 class _Comparison(pytest.Item):
     """Fails by an assertion, whose message needs no traceback."""
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:  # noqa: ARG002
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:
         """Return what is different, or the traceback of an error."""
         return str(excinfo.value) if excinfo.errisinstance(AssertionError) else super().repr_failure(excinfo)
 
