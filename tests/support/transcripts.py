@@ -30,19 +30,7 @@ class TranscriptFile(pytest.File):
             yield Twins.from_parent(self, name="twins")
 
 
-class _Comparison(pytest.Item):
-    """Fails by an assertion, whose message needs no traceback."""
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:
-        """Return what is different, or the traceback of an error."""
-        return str(excinfo.value) if excinfo.errisinstance(AssertionError) else super().repr_failure(excinfo)
-
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the file as the place."""
-        return self.path, None, f"{self.path.name}: {self.name}"
-
-
-class Transcript(_Comparison):
+class Transcript(pytest.Item):
     """Message for message, with contents."""
 
     def runtest(self) -> None:
@@ -53,10 +41,10 @@ class Transcript(_Comparison):
         name = self.path.relative_to(self.config.rootpath).as_posix()
         found = difference(name, self.path.read_text(encoding="utf-8"), run)
         if found:
-            raise AssertionError(found)
+            pytest.fail(found, pytrace=False)
 
 
-class Twins(_Comparison):
+class Twins(pytest.Item):
     """The same network and commands, so what differs in their outputs comes from the parameter."""
 
     def runtest(self) -> None:
@@ -65,12 +53,12 @@ class Twins(_Comparison):
 
 
 def check_twins(one: Path, other: Path) -> None:
-    """Raise AssertionError unless two transcripts differ by their agent only: run by one agent, they are equal."""
+    """Fail unless two transcripts differ by their agent only: run by one agent, they are equal."""
     texts = [transcribe(path, Overrides(agent="mft")) for path in (one, other)]
     bare, others = ([line for line in text.splitlines() if not line.startswith(("#", "agent"))] for text in texts)
     found = difference(other.name, "\n".join(bare), "\n".join(others))
     if found:
-        raise AssertionError(f"{one.name} and {other.name} are no twins: {found}")
+        pytest.fail(f"{one.name} and {other.name} are no twins: {found}", pytrace=False)
 
 
 def difference(name: str, written: str, run: str) -> str:

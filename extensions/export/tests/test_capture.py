@@ -17,11 +17,11 @@ from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE
 from roambus.extensions.export import capture
 from roambus.extensions.export.capture import agent_name, frame, pan_of, tapped
 from roambus.extensions.export.dissector import dissector
+from roambus.extensions.export.tests.tshark import MALFORMED, columns, counts, tshark
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.trace_rows import RECEIVE, SEND
 from tests.support.commands import call
-from tests.support.tshark import MALFORMED, columns, counts, tshark
 
 OUTBOUND, INBOUND = "0x00000002", "0x00000001"
 STRANGER = '''
