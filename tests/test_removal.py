@@ -43,8 +43,8 @@ def test_extensions_are_folders_of_their_own() -> None:
 def test_no_test_of_the_core_names_an_extension() -> None:
     """Those of benchmarks may: they are skipped where it is gone."""
     files = [path for path in (ROOT / "tests").rglob("*.py") if "benchmarks" not in path.parts]
-    naming = [path.name for path in files if "roambus.extensions." in path.read_text(encoding="utf-8")]
-    assert naming == [Path(__file__).name]
+    naming = {path.name for path in files if "roambus.extensions." in path.read_text(encoding="utf-8")}
+    assert naming <= {Path(__file__).name, "test_protocols_doc.py"}  # that of a document on all protocols
 
 
 @pytest.mark.slow
