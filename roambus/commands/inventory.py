@@ -121,9 +121,9 @@ def docs(page: str | None) -> None:
 def doctor(simulator: str | None) -> None:
     """Says what is installed, which back-ends can run, and what to do.
 
-    The command prints advice for each thing that is missing or broken, and for each back-end whether it can run. A
-    terminal shows the progress: the embedded radio is compiled when it is first used, which takes a while. The exit
-    code is 0 if the default back-end can run, and 1 if it cannot.
+    The command looks at Python and the packages, Java, the disk, the browser, OMNeT++, Castalia and ns-3. It prints
+    advice for each of them that is missing or broken, and for each back-end whether it can run. The exit code is 0 if
+    the default back-end can run, and 1 if it cannot.
 
     --build needs a C++ compiler, make, libzmq and protobuf; the command says which is missing and how to get it. It
     takes a minute, and is needed again only when roambus or the simulator changes. For castalia, build OMNeT++ and
