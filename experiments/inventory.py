@@ -214,7 +214,10 @@ def _study(name: str) -> Thing:
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
     summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
-    tables = {"sweeps": sweeps, "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps})}
+    tables: dict[str, Sequence[Row]] = {
+        "sweeps": sweeps,
+        "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
+    }
     return Thing("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
 
 
