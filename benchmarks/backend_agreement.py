@@ -72,7 +72,7 @@ def rows(radio: Measurements, castalia: Measurements) -> Iterator[Row]:
             if place in there:
                 pair = [table[metric].dropna().to_numpy(float) for table in (runs, there[place])]
                 if min(map(len, pair)) > 1:
-                    yield Row(" ".join(str(place[one]) for one in told), metric, *pair)
+                    yield Row(" ".join(str(place[axis]) for axis in told), metric, *pair)
 
 
 def differing(found: Sequence[Row]) -> set[int]:

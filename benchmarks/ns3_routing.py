@@ -248,8 +248,8 @@ def run_ns3(cases: Sequence[Case], seeds: int, worker: Path, protocol: str = AOD
         asked = [(case, seed) for case in cases for seed in range(seeds)]
         found = _started([str(worker)], "".join(_told(case, seed, Path(name), protocol) for case, seed in asked))
     results: dict[str, list[Result]] = {case.name: [] for case in cases}
-    for (case, _), one in zip(asked, found, strict=True):
-        results[case.name].append(_result(case, json.loads(one)))
+    for (case, _), reply in zip(asked, found, strict=True):
+        results[case.name].append(_result(case, json.loads(reply)))
     return results
 
 
@@ -314,13 +314,13 @@ def rows_of(
 
 
 def _cells(found: Sequence[Result]) -> Iterator[str]:
-    yield f"{statistics.mean(one.delivered for one in found):.3f}"
-    yield f"{statistics.mean(one.hops for one in found):.2f}"
+    yield f"{statistics.mean(run.delivered for run in found):.3f}"
+    yield f"{statistics.mean(run.hops for run in found):.2f}"
     for kind in _TYPES:
-        yield f"{statistics.mean(one.sent.get(kind, 0) for one in found):,.0f}"
-    yield f"{statistics.mean(one.routing for one in found):,.0f}"
-    yield f"{statistics.mean(one.routing_bytes for one in found):,.0f}"
-    yield f"{statistics.mean(one.seconds for one in found):.2f}"
+        yield f"{statistics.mean(run.sent.get(kind, 0) for run in found):,.0f}"
+    yield f"{statistics.mean(run.routing for run in found):,.0f}"
+    yield f"{statistics.mean(run.routing_bytes for run in found):,.0f}"
+    yield f"{statistics.mean(run.seconds for run in found):.2f}"
 
 
 def _unless_missing(simulator: str, find: Callable[[], Path]) -> Path | None:

@@ -188,9 +188,9 @@ class Commands(click.Group):
         name, command, words = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             *_, given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(words))
-            for one in given:
-                if isinstance(one, click.Option) and not one.multiple and given.count(one) > 1:
-                    raise UserError(f"{one.opts[0]}: given twice")
+            for option in given:
+                if isinstance(option, click.Option) and not option.multiple and given.count(option) > 1:
+                    raise UserError(f"{option.opts[0]}: given twice")
         return name, command, words
 
 

@@ -30,7 +30,7 @@ EXTENSIONS = {
     "routing": ["extensions/routing", "extensions/routing/study"],
     "papers": [
         "python_protocol/papers",
-        *(f"experiments/studies/{one}" for one in ("caching", "migration_cost", "replicated", "skip_ring")),
+        *(f"experiments/studies/{removed}" for removed in ("caching", "migration_cost", "replicated", "skip_ring")),
     ],
 }
 """The folders of each extension; those of papers share brokers and a folder."""

@@ -73,9 +73,9 @@ def test_transcript(path: Path, request: pytest.FixtureRequest) -> None:
         pytest.fail(found, pytrace=False)
 
 
-@pytest.mark.parametrize(("one", "other"), TWINS)
-def test_twins_differ_by_their_agent_only(one: str, other: str) -> None:
+@pytest.mark.parametrize(("first", "second"), TWINS)
+def test_twins_differ_by_their_agent_only(first: str, second: str) -> None:
     """So what differs in their outputs comes from that."""
-    texts = [transcribe(SCENARIOS / f"{name}.txt", Overrides(agent="mft")) for name in (one, other)]
+    texts = [transcribe(SCENARIOS / f"{name}.txt", Overrides(agent="mft")) for name in (first, second)]
     bare, other_bare = ([line for line in text.splitlines() if not line.startswith(("#", "agent"))] for text in texts)
     assert bare == other_bare

@@ -68,7 +68,7 @@ class Fit(NamedTuple):
 
     def interval(self, name: str) -> tuple[float, float]:
         """Of 95 %."""
-        low, high = np.quantile([getattr(one, name) for one in self.drawn], (0.025, 0.975))
+        low, high = np.quantile([getattr(estimate, name) for estimate in self.drawn], (0.025, 0.975))
         return float(low), float(high)
 
     def degenerate(self) -> Iterator[str]:
@@ -101,7 +101,7 @@ def fit(recording: Recording, noise_dbm: float | None = None, draws: int = DRAWS
     random, drawn = np.random.default_rng(0), []
     for _ in range(draws):
         again = random.choice(fitted, len(fitted))
-        rows = np.concatenate([np.flatnonzero(number == one) for one in again])
+        rows = np.concatenate([np.flatnonzero(number == round_number) for round_number in again])
         drawn.append(fit_weighted(curve_of(part_of(recording, rows)), noise_dbm, best))
     return Fit(best, drawn, float(curve.dbm[0]), noise_dbm is not None)
 
@@ -123,8 +123,8 @@ def fit_weighted(curve: Curve, noise_dbm: float | None = None, start: Receiver |
         return float(weights @ (receiver(values).delivery(curve.dbm) - curve.mean) ** 2)
 
     starts = [tuple(start)] if start else [(weakest + up, *air, 10.0) for up in (-8, 0) for air in AIRS]
-    found = [minimize(error, one, method="Nelder-Mead", options={"maxiter": 2000}) for one in starts]
-    return receiver(min(found, key=lambda one: float(one.fun)).x)
+    found = [minimize(error, first_guess, method="Nelder-Mead", options={"maxiter": 2000}) for first_guess in starts]
+    return receiver(min(found, key=lambda minimum: float(minimum.fun)).x)
 
 
 def weighted_error(delivery: NDArray[np.float64], measured: NDArray[np.float64], bursts: NDArray[np.int64]) -> float:

@@ -138,7 +138,7 @@ class Tally:
         """A row for each subject and harm."""
         ends = list(dict.fromkeys(end for _, _, end in self.counts))
         made = Table("subject", "harm", "trials", *ends, "broken", "slowest", box=MARKDOWN)
-        wrong = Counter((one.subject, one.harm) for one in self.broken)
+        wrong = Counter((outcome.subject, outcome.harm) for outcome in self.broken)
         for row, slowest_s in self.slowest_s.items():
             counts = [self.counts[(*row, end)] for end in ends]
             numbers = [sum(counts) + wrong[row], *counts, wrong[row]]

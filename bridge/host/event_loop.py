@@ -405,6 +405,8 @@ def _notifications_in(value: object) -> Iterator[str]:
     if isinstance(value, Notification):
         yield str(value.id)
     elif isinstance(value, Message):
-        yield from (one for field in fields(value) for one in _notifications_in(getattr(value, field.name)))
+        yield from (
+            notification for field in fields(value) for notification in _notifications_in(getattr(value, field.name))
+        )
     elif isinstance(value, tuple):
-        yield from (one for part in value for one in _notifications_in(part))
+        yield from (notification for part in value for notification in _notifications_in(part))

@@ -107,7 +107,7 @@ def motion(path: Path, at_s: float) -> tuple[Pair, Pair]:
 def located(scenario: Scenario) -> list[Path]:
     """Return all nodes' paths; raise UserError if nodes have no places, as in most given graphs."""
     paths, nodes = paths_of(scenario), scenario.nodes
-    placeless = [node for node, one in enumerate(nodes) if one.position is None and not any(scenario.field_m)]
+    placeless = [node for node, settings in enumerate(nodes) if settings.position is None and not any(scenario.field_m)]
     if placeless or (len(paths) > 1 and len(set(map(tuple, paths))) == 1):
         node = placeless[0] if placeless else 0
         raise UserError(
@@ -131,7 +131,7 @@ class Areas:
     def judged(self, wanted: Mapping[NodeId, Iterable[Filter]], at: SimTime) -> dict[NodeId, list[Filter]]:
         """Return the filters at a time."""
         return {
-            node: [one.around(motion(self._paths[node], at / SECOND)[0]) for one in filters]
+            node: [wanted.around(motion(self._paths[node], at / SECOND)[0]) for wanted in filters]
             for node, filters in wanted.items()
         }
 

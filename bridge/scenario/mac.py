@@ -97,15 +97,15 @@ class AlohaSettings:
 AnyMac = MacSettings | Ieee802154Settings | AlohaSettings
 
 SETTINGS: dict[str, type[MacSettings] | type[Ieee802154Settings] | type[AlohaSettings]] = {
-    one.PROTOCOL: one for one in (MacSettings, Ieee802154Settings, AlohaSettings)
+    settings.PROTOCOL: settings for settings in (MacSettings, Ieee802154Settings, AlohaSettings)
 }
 """The settings of each MAC, by its name in the ini."""
 
 PROTOCOL = Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=tuple(SETTINGS))
 
 KEYS: dict[str, tuple[Setting, ...]] = {MacSettings.PROTOCOL: MAC_KEYS} | {
-    name: tuple(key for key in keys_of(one) if key.name.startswith(MAC))
-    for name, one in SETTINGS.items()
-    if one is not MacSettings
+    name: tuple(key for key in keys_of(settings) if key.name.startswith(MAC))
+    for name, settings in SETTINGS.items()
+    if settings is not MacSettings
 }
 """The keys of each MAC."""

@@ -226,7 +226,7 @@ class MacSettings:
 
 MAC_KEYS = (
     Setting(MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"),
-    *(one for one in keys_of(MacSettings) if one.name.startswith(MAC)),
+    *(entry for entry in keys_of(MacSettings) if entry.name.startswith(MAC)),
     DATA_RATE,
 )
 """TunableMAC's; `scenario.mac` has the other MACs."""

@@ -159,10 +159,10 @@ class StepReader:
             raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
         quiet = max(self._earliest, handled + 1) if handled > self._now else self._earliest
         arrivals = message.arrivals
-        one = arrivals[0] if len(arrivals) == 1 and not (message.failures or message.deaths) else None
-        if one is not None and quiet <= one.time <= now:
+        arrival = arrivals[0] if len(arrivals) == 1 and not (message.failures or message.deaths) else None
+        if arrival is not None and quiet <= arrival.time <= now:
             # Nearly every Step: to sort its one event into instants would take longer than to read it.
-            steps = [Step(one.time, sorted(self._read_arrival(one), key=_receiver), [], more)]
+            steps = [Step(arrival.time, sorted(self._read_arrival(arrival), key=_receiver), [], more)]
         else:
             steps = self._read_window(message, quiet, handled)
         self._check_window(now, more, steps, wake_up)

@@ -68,7 +68,7 @@ def variants_of_agents(measured: Measurements) -> Iterator[tuple[str, Measuremen
     """Each choice with the agents that make it; the other protocol is that of the base."""
     for name in dict.fromkeys(agent.partition("-")[2] for agent in measured.agents):
         chosen = {protocol: f"{protocol}-{name}" if name else protocol for protocol in (MFT, AODV)}
-        there = {one: agent if agent in measured.agents else one for one, agent in chosen.items()}
+        there = {name: agent if agent in measured.agents else name for name, agent in chosen.items()}
         yield name or BASE, renamed(measured, there)
         if not name:
             yield UNCOUNTED, without_acknowledgements(renamed(measured, there))

@@ -206,7 +206,7 @@ class LeanMft(RepairingGossip):
         needs_distances = self._directed is not None and now - self._directed < 2 * self.parameters.beat_interval
         levels = self._distances.levels(self._interests.subscribers, now) if needs_distances else {}
         shortest = self.parameters.beat_interval if needs_distances else self.parameters.shortest_interval
-        has_changed = any(abs(level - self._told.get(one, UNKNOWN)) > 1 for one, level in levels.items())
+        has_changed = any(abs(level - self._told.get(node, UNKNOWN)) > 1 for node, level in levels.items())
         self._interval = shortest if has_changed else max(shortest, self._interval)
         self._told = levels
         first, row = pack_levels(levels, self._next_told)
@@ -249,8 +249,8 @@ class LeanMft(RepairingGossip):
         """Whether a broadcast is cheaper than `count` PUBs, or they do not fit a frame."""
         if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
-        others = [one for one in self._interests.subscribers if one != self.node]
-        distances = [far for one in others if (far := self._distances.of(one, now)) < FARTHEST]
+        others = [node for node in self._interests.subscribers if node != self.node]
+        distances = [far for node in others if (far := self._distances.of(node, now)) < FARTHEST]
         mean = sum(distances) / len(distances) if distances else 1.0
         reached = self._distances.heard_of(others, now)
         broadcast = self.parameters.counter_threshold * (len(others) + 1) / (reached + 1)
@@ -270,7 +270,7 @@ class LeanMft(RepairingGossip):
     def _transmit(self, journey: Journey, now: SimTime) -> None:
         """Send it for all open subscribers, and wait for a sign."""
         journey.tries += 1
-        journey.duty = {one: self._distances.of(one, now) for one in sorted(journey.todo | journey.duty.keys())}
+        journey.duty = {node: self._distances.of(node, now) for node in sorted(journey.todo | journey.duty.keys())}
         journey.served |= journey.duty.keys()
         journey.todo.clear()
         self._directed = now
@@ -279,7 +279,7 @@ class LeanMft(RepairingGossip):
         self.set_timer(AnswerTimer(journey.notification.id), wait + self.random.randrange(wait // 2 + 1))
 
     def _send_on(self, journey: Journey, far: dict[NodeId, float], effort: int) -> None:
-        targets = tuple(Target(one, level_of(distance)) for one, distance in far.items())
+        targets = tuple(Target(node, level_of(distance)) for node, distance in far.items())
         self.send(BROADCAST, Pub(journey.hops, effort, targets, journey.notification))
 
     def _send_to_all(self, journey: Journey, subscribers: Iterable[NodeId]) -> None:
@@ -314,8 +314,8 @@ class LeanMft(RepairingGossip):
         journey.duty.clear()
 
     def _drop(self, journey: Journey, subscribers: Iterable[NodeId], reason: str) -> None:
-        for one in sorted(subscribers):
-            self.note(DROP, notification_id=str(journey.notification.id), peer=one, detail=reason)
+        for node in sorted(subscribers):
+            self.note(DROP, notification_id=str(journey.notification.id), peer=node, detail=reason)
 
     @on(Pub)
     def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:

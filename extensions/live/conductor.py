@@ -351,7 +351,7 @@ class LiveFactory:
         """Check links and agents, which must need no radio; raises UserError."""
         links_of(self.links, scenario, 0)
         agents = make_agents(scenario, load_agent(scenario.agent))
-        if needing := next((one for one in agents if one.needs_levels), None):
+        if needing := next((agent for agent in agents if agent.needs_levels), None):
             raise UserError(
                 f"agent {scenario.agent}, node {needing.node}: its parameters need RSSI, which UDP does not have"
             )

@@ -92,10 +92,10 @@ def listed(address: Address) -> dict[PurePosixPath, Stored]:
     """Return the files at an address, if any; raise StorageError, UserError."""
     selector = FileSelector(address.path, allow_not_found=True, recursive=True)
     with _told(address):
-        found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
+        found = [info for info in address.files.get_file_info(selector) if info.type == FileType.File]
     if len(found) > MOST_OBJECTS:
         raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: these are not results")
-    return {stored.name: stored for one in found if (stored := _stored(address, one)) is not None}
+    return {stored.name: stored for info in found if (stored := _stored(address, info)) is not None}
 
 
 def _stored(address: Address, info: FileInfo) -> Stored | None:
@@ -180,7 +180,7 @@ class Mirror:
         """Fetch new and changed files; return how many. Raise StorageError, OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._stored = listed(self.address)
-        wanted = [one for one in self._stored.values() if self._is_older(one)]
+        wanted = [stored for stored in self._stored.values() if self._is_older(stored)]
         _at_once(self._fetch, wanted)
         return len(wanted)
 
@@ -192,7 +192,7 @@ class Mirror:
         names = list(self._names(self.folder if below is None else below))
         if below is not None:
             place = PurePosixPath(below.relative_to(self.folder))
-            self._withdraw([one for one in self._stored if one.is_relative_to(place) and one not in names])
+            self._withdraw([name for name in self._stored if name.is_relative_to(place) and name not in names])
         stats = {name: (self.folder / name).stat() for name in names}
         known = {name: (stored.size, stored.modified_ns) for name, stored in self._stored.items()}
         changed = [name for name, own in stats.items() if known.get(name) != (own.st_size, own.st_mtime_ns)]

@@ -165,7 +165,7 @@ class Prophet(Carrier):
             Named.of(identifier)
             for identifier, carried in self._buffer.items()
             if identifier not in contact.has
-            and any(self._is_better(neighbour, contact, one) for one in carried.receivers)
+            and any(self._is_better(neighbour, contact, receiver) for receiver in carried.receivers)
         )
         if offered := tuple(islice(better, self.parameters.told)):
             self.send(neighbour, Offer(offered), self.random.randrange(SECOND // 20))
@@ -184,15 +184,15 @@ class Prophet(Carrier):
     @on(Offer)
     def choose(self, offer: Offer, neighbour: NodeId, _: SimTime) -> None:
         """Ask for notifications that have never been here; the neighbour has them all."""
-        self._has(neighbour).update(one.id for one in offer.offered)
+        self._has(neighbour).update(offered.id for offered in offer.offered)
         self.send(neighbour, Response(offer.offered, self._missing(offer.offered)))
 
     @on(Response)
     def answer(self, response: Response, neighbour: NodeId, _: SimTime) -> None:
         """Hand over the requested notifications; the neighbour has the rest."""
-        wanted = [one.id for one in response.wanted]
-        self._has(neighbour).update(one.id for one in response.offered if one.id not in wanted)
-        self._hand_over(neighbour, (self._buffer[one] for one in wanted if one in self._buffer))
+        wanted = [name.id for name in response.wanted]
+        self._has(neighbour).update(offered.id for offered in response.offered if offered.id not in wanted)
+        self._hand_over(neighbour, (self._buffer[event_id] for event_id in wanted if event_id in self._buffer))
 
     def receive(self, carried: Carried, neighbour: NodeId, now: SimTime) -> None:
         """Take a notification, which the neighbour has too."""

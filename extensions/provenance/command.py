@@ -84,7 +84,7 @@ def crate(
 
     folder = existing_folder(results)
     name = folder.absolute().name
-    factories = [factory_of(one, Simulator()) for one in backend_names()]
+    factories = [factory_of(name, Simulator()) for name in backend_names()]
     packing = Packing(folder, sweep_folders(folder), Verifier(factories, trust, remark))
     file = out or folder.absolute().with_name(f"{name}.crate.zip")
     with bar("packing", None) as one_more:

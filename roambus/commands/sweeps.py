@@ -291,7 +291,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
-    store: Store | None = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    store: Store | None = next((store for store in stores if results.is_relative_to(store.folder)), None)
     if store is None:
         return crew
     if not isinstance(crew, Processes):
@@ -343,7 +343,7 @@ def _check_metric(metric: str | None, extra: Extra) -> None:
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
-    known = {one.column: one for one in (*METRICS, *extra.metrics)}
+    known = {entry.column: entry for entry in (*METRICS, *extra.metrics)}
     if metric is not None and metric not in known and not metric.startswith(SENT_PREFIX):
         raise UserError(unknown("metric", metric, known, "roambus list metrics"))
 

@@ -175,9 +175,9 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(element) for name, element in value.items()}
     if isinstance(value, list | tuple | set):
-        return [plain(one) for one in value]
+        return [plain(element) for element in value]
     if isinstance(value, Enum):
         return plain(value.value)
     if hasattr(value, "item"):  # a number of NumPy's
@@ -212,6 +212,6 @@ def with_options(command: click.Command) -> click.Command:
         _option(["-v", "--verbose"], "is_verbose", "Prints more: single runs, times, and the traceback of an error."),
     ]
     if isinstance(command, click.Group):
-        for one in command.commands.values():
-            with_options(one)
+        for subcommand in command.commands.values():
+            with_options(subcommand)
     return command

@@ -85,13 +85,13 @@ class Arrays:
         publisher, is_early = self._publishers()
         # A publisher's own notification is no delivery.
         published, routed, delivered = (
-            one.at(publisher[one.keys >> 16] != one.keys & GREATEST_NODE)
-            for one in (self._listed(schema.PUBLISH), self._listed(schema.ROUTE), self._delivered())
+            listing.at(publisher[listing.keys >> 16] != listing.keys & GREATEST_NODE)
+            for listing in (self._listed(schema.PUBLISH), self._listed(schema.ROUTE), self._delivered())
         )
         keys, where = np.unique(published.keys, return_index=True)
         ranks = np.argsort(np.argsort(where))
         of_published, of_routed, of_delivered = (
-            _places(keys, ranks, one.keys) for one in (published, routed, delivered)
+            _places(keys, ranks, listing.keys) for listing in (published, routed, delivered)
         )
         where.sort()
         keys, count = published.keys[where], len(where)

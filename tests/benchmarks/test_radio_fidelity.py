@@ -61,9 +61,9 @@ def test_the_margin_is_the_wider_of_interval_and_three_percent() -> None:
     flat = [{"value": 10.0}] * 5
     spread = [{"value": 10.0 + k} for k in (-3, -1, 0, 1, 3)]
     assert compare(flat, flat, value, 1).margin == pytest.approx(0.3)
-    one, many = (compare(spread, spread, value, groups).margin for groups in (1, 20))
-    assert one == pytest.approx(2.306 * (2 * 5 / 5) ** 0.5, rel=1e-3)
-    assert many > one
+    margin, many = (compare(spread, spread, value, groups).margin for groups in (1, 20))
+    assert margin == pytest.approx(2.306 * (2 * 5 / 5) ** 0.5, rel=1e-3)
+    assert many > margin
 
 
 def pairs(count: int, hearing: int) -> list[dict[str, float]]:

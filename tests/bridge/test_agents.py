@@ -212,10 +212,10 @@ def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: P
 
 def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither silently takes the other's place; the same one found twice is no matter."""
-    one, other = (EntryPoint("good", f"installed_agent:{name}", AGENTS) for name in ("Good", "Other"))
-    monkeypatch.setattr(agents, "installed", lambda _: [one, other])
+    first, second = (EntryPoint("good", f"installed_agent:{name}", AGENTS) for name in ("Good", "Other"))
+    monkeypatch.setattr(agents, "installed", lambda _: [first, second])
     refused("good", "agent 'good' comes from two packages: remove one of them")
-    monkeypatch.setattr(agents, "installed", lambda _: [one, one])
+    monkeypatch.setattr(agents, "installed", lambda _: [first, first])
     assert load_agent("good").__name__ == "Good"
     assert agent_names() == ["good"]
 

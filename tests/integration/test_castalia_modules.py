@@ -237,9 +237,9 @@ class TestWindows:
             host.welcome(UP, batching=False)
             said = [host.reply([send(UP, 0, b"x")]), host.reply(), host.reply()]
             host.end(host.reply())
-        assert [list(one.step.arrivals[0].receivers) for one in said] == [[1], [2], [3]]
-        assert [one.step.more for one in said] == [True, True, False]
-        assert len({one.step.now for one in said}) == 1
+        assert [list(message.step.arrivals[0].receivers) for message in said] == [[1], [2], [3]]
+        assert [message.step.more for message in said] == [True, True, False]
+        assert len({message.step.now for message in said}) == 1
 
 
 class TestEnd:

@@ -35,7 +35,7 @@ def test_every_command_has_the_three_options() -> None:
 @pytest.mark.parametrize("place", [("--json", "list", "agents"), ("list", "agents", "--json")])
 def test_the_options_stand_before_or_after_the_command(roambus: Roambus, place: tuple[str, ...]) -> None:
     """Either way there is one document."""
-    assert "mft" in {one["name"] for one in json.loads(roambus(*place).out)}
+    assert "mft" in {study["name"] for study in json.loads(roambus(*place).out)}
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ class RadioBackend:
             sender, _, _, message, _ = self._transmission(frames[0])
             return make_deliveries(zip(receivers, repeat(sender), repeat(message), rssis, lqis, strict=False))
         sent = [self._transmission(frame) for frame in frames]
-        senders, messages = [one.node for one in sent], [one.message for one in sent]
+        senders, messages = [send.node for send in sent], [send.message for send in sent]
         rows = zip(receivers, senders, messages, rssis, lqis, strict=True)
         return make_deliveries(sorted(rows, key=itemgetter(0)))
 
@@ -227,8 +227,10 @@ class Readings:
     def misread(self, deliveries: list[Delivery]) -> list[Delivery]:
         """The deliveries with what their receivers read."""
         return [
-            one._replace(rssi_dbm=one.rssi_dbm + self._offsets_db[one.receiver] + self._random.gauss(0, self._noise_db))
-            for one in deliveries
+            delivery._replace(
+                rssi_dbm=delivery.rssi_dbm + self._offsets_db[delivery.receiver] + self._random.gauss(0, self._noise_db)
+            )
+            for delivery in deliveries
         ]
 
 

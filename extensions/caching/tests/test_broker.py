@@ -247,15 +247,15 @@ def test_a_broker_sends_what_is_still_wanted_of_what_it_kept(b1: Broker) -> None
     published(b1, 1)
     message = published(b1, 2, 1)
     actions = told(b1, 2, replace(returning(S1, 2), filters=(topic(2),)))
-    assert [one.notification for _, one in sends(actions) if isinstance(one, Response)] == [message]
+    assert [message.notification for _, message in sends(actions) if isinstance(message, Response)] == [message]
     assert len(b1.cache) == 0
 
 
 def test_a_request_without_a_route_is_ignored(b1: Broker) -> None:
     """There is nobody to answer."""
     published(b1, 1)
-    for one in (asking(topic(1), route=()), Request(1, FAR, 1, (topic(1),)), Request(1, FAR, 9, (topic(1),))):
-        assert told(b1, 2, one) == []
+    for request in (asking(topic(1), route=()), Request(1, FAR, 1, (topic(1),)), Request(1, FAR, 9, (topic(1),))):
+        assert told(b1, 2, request) == []
 
 
 def test_what_the_link_does_not_carry_is_kept_for_who_detaches(b1: Broker) -> None:
@@ -265,7 +265,7 @@ def test_what_the_link_does_not_carry_is_kept_for_who_detaches(b1: Broker) -> No
     assert notes(asked(b1.link_broken, S1, lost), STORE) == [("99.1", S1), ("99.2", S1)]
     actions = asked(b1.link_broken, 2, lost)
     assert notes(actions, DROP) == [("99.1", 2), ("99.2", 2)]
-    assert {one.detail for one in actions if isinstance(one, Note)} == {NO_WAY}
+    assert {action.detail for action in actions if isinstance(action, Note)} == {NO_WAY}
 
 
 def test_a_response_for_who_has_left_is_kept_or_lost(b1: Broker) -> None:

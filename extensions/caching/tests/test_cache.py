@@ -42,12 +42,12 @@ def message(number: int) -> Notification:
 
 
 def numbers(messages: Cache | Sequence[Notification]) -> list[int]:
-    return [one.id.sequence for one in messages]
+    return [entry.id.sequence for entry in messages]
 
 
 def told(notes: Sequence[Note]) -> list[tuple[str, str, int | None, str | None]]:
     """Name, number of the message, peer and detail of each."""
-    return [(one.name, str(one.notification_id).split(".")[1], one.peer, one.detail) for one in notes]
+    return [(note.name, str(note.notification_id).split(".")[1], note.peer, note.detail) for note in notes]
 
 
 def test_an_ordinary_message_replaces_the_first_one() -> None:
@@ -134,13 +134,13 @@ def test_every_kept_message_is_released_or_told_as_lost(
         if what == "put":
             kept |= {(client, str(message(number).id)) for client in clients}
             notes = made.put(message(number), sorted(clients))
-            lost = {(one.peer, one.notification_id) for one in notes if one.name == DROP}
+            lost = {(note.peer, note.notification_id) for note in notes if note.name == DROP}
             assert lost <= kept
             kept -= lost
         elif what == "use" and message(number).id in made:
             made.use(message(number).id)
         elif what == "release":
-            released = {(S1, str(one.id)) for one in made.release(S1)}
-            assert released == {one for one in kept if one[0] == S1}
+            released = {(S1, str(notification.id)) for notification in made.release(S1)}
+            assert released == {pair for pair in kept if pair[0] == S1}
             kept -= released
         assert len(made) <= size

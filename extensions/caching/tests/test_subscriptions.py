@@ -78,4 +78,4 @@ def test_a_neighbour_always_knows_of_everything_and_of_nothing_else(steps: list[
         known = known - set(withdrawn) | set(new)
         needed = {wanted for wanted, interface in made if interface != B2}
         assert known <= needed
-        assert all(any(covers(one, wanted) for one in known) for wanted in needed)
+        assert all(any(covers(wide, wanted) for wide in known) for wanted in needed)

@@ -144,7 +144,7 @@ def test_omnetpp_reads_every_scalar(results: Path, scavetool: Path) -> None:
     """Metrics of the network, what is counted of nodes; a metric without a value is not there."""
     (file,) = exported(results, "sca")
     scalars = [record for record in read_by(scavetool, file) if record["type"] == "scalar"]
-    assert {(one["module"], one["name"]): float(one["value"]) for one in scalars} == pytest.approx(SCALARS)
+    assert {(scalar["module"], scalar["name"]): float(scalar["value"]) for scalar in scalars} == pytest.approx(SCALARS)
 
 
 @pytest.mark.castalia

@@ -313,7 +313,7 @@ def test_btab_is_mended_where_it_is_wrong_about_local_subscribers(b1: Broker) ->
     knows(b1, (topic(1), S1, S1), (topic(2), S1, S1), (topic(3), 3, S2))
     actions = told(b1, 2, Btab((Row(7, S1, topic(2)), Row(7, S1, topic(4)), Row(7, S2, topic(5)))))
     assert sends(actions)[:2] == [(2, Sub(S1, topic(1))), (2, Uns(S1, topic(4)))]
-    assert not [one for _, one in sends(actions)[2:] if isinstance(one, Sub | Uns)]
+    assert not [message for _, message in sends(actions)[2:] if isinstance(message, Sub | Uns)]
 
 
 def test_btab_forces_the_migration_of_the_other_neighbours(b1: Broker) -> None:

@@ -24,8 +24,8 @@ def about(topic: int) -> Notification:
 
 def knowing(told: list[tuple[int, int]]) -> Interests:
     made = Interests(3)
-    for one in told:
-        made.learn(interest(*one))
+    for fields in told:
+        made.learn(interest(*fields))
     return made
 
 
@@ -34,11 +34,13 @@ def test_the_newest_counts_in_any_order(told: list[tuple[int, int]], random: Ran
     """All nodes that have heard the same know the same, and their sums are equal."""
     turned = told.copy()
     random.shuffle(turned)
-    one, other = knowing(told), knowing(turned)
-    assert one.sum == other.sum
+    learned, turned_round = knowing(told), knowing(turned)
+    assert learned.sum == turned_round.sum
     newest = dict(sorted(told, key=lambda change: change[1]))
     for topic in range(1, 10):
-        assert sorted(other.wanting(about(topic))) == sorted(s for s, number in newest.items() if number == topic)
+        assert sorted(turned_round.wanting(about(topic))) == sorted(
+            s for s, number in newest.items() if number == topic
+        )
 
 
 def test_who_knows_less_has_another_sum() -> None:
@@ -51,7 +53,7 @@ def test_what_is_told_fits_into_frames_and_is_told_once() -> None:
     """All that is new, in several frames where one has no room."""
     made = knowing([(subscriber, 1) for subscriber in range(1, 20)])
     frames = list(made.pending())
-    assert [one.subscriber for frame in frames for one in frame.interests] == list(range(1, 20))
+    assert [entry.subscriber for frame in frames for entry in frame.interests] == list(range(1, 20))
     assert max(frame.encoded_size() for frame in frames) <= MESSAGE_BYTES
     assert not list(made.pending())
 
@@ -61,7 +63,7 @@ def test_who_has_heard_it_often_enough_need_not_tell_it() -> None:
     made = knowing([(1, 1), (2, 1)])
     for _ in range(3):
         assert not made.learn(interest(1, 1))
-    assert [one.subscriber for frame in made.pending() for one in frame.interests] == [2]
+    assert [entry.subscriber for frame in made.pending() for entry in frame.interests] == [2]
 
 
 def told_to(changes: int, seed: int) -> tuple[int, ...]:
@@ -69,7 +71,7 @@ def told_to(changes: int, seed: int) -> tuple[int, ...]:
     made = knowing([(1, 1), (2, 1), (3, 1)])
     list(made.pending())
     made.differ(2, changes, Random(seed))
-    return tuple(one.subscriber for frame in made.pending() for one in frame.interests)
+    return tuple(entry.subscriber for frame in made.pending() for entry in frame.interests)
 
 
 def test_who_knows_of_more_changes_tells_what_others_want() -> None:
@@ -87,7 +89,7 @@ def test_many_filters_are_told_in_parts_that_fit_into_frames(before: list[int], 
     for number, topics in enumerate((before, after), 1):
         parts = in_parts(1, number, [parse_filter(f"topic = {topic}") for topic in topics], least)
         least = len(parts)
-        for one in parts:
-            assert Wants((one,)).encoded_size() <= MESSAGE_BYTES
-            made.learn(one)
+        for part in parts:
+            assert Wants((part,)).encoded_size() <= MESSAGE_BYTES
+            made.learn(part)
     assert [topic for topic in range(41) if made.wanting(about(topic))] == sorted(after)

@@ -32,12 +32,12 @@ def free_ports(number: int) -> list[int]:
     """Ports of the loopback address that nobody has, neither for TCP nor for UDP."""
     made = [socket.socket() for _ in range(number)]
     try:
-        for one in made:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in made]
+        for bound in made:
+            bound.bind(("127.0.0.1", 0))
+        return [bound.getsockname()[1] for bound in made]
     finally:
-        for one in made:
-            one.close()
+        for bound in made:
+            bound.close()
 
 
 def listens(file: Path, node: int) -> bool:

@@ -46,7 +46,7 @@ def elsewhere(url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mirr
 def names_at(store: S3FileSystem, url: str) -> set[str]:
     path = url.removeprefix("s3://")
     found = store.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
-    return {one.path.removeprefix(f"{path}/") for one in found if one.type == FileType.File}
+    return {info.path.removeprefix(f"{path}/") for info in found if info.type == FileType.File}
 
 
 def write(mirror: Mirror, **contents: str) -> None:

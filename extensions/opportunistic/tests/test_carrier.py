@@ -45,7 +45,7 @@ def test_what_comes_again_is_delivered_once() -> None:
     """Two carriers bring the same."""
     agent = make(Epidemic)
     agent.handle(Subscribe(Filter()), 0)
-    told = [one for sender in (3, 4) for one in hear(agent, Carried(1, 2, (), NEWS), sender)]
+    told = [action for sender in (3, 4) for action in hear(agent, Carried(1, 2, (), NEWS), sender)]
     assert told == [Deliver(NEWS, 2)]
 
 

@@ -31,7 +31,7 @@ def chances(agent: Agent) -> dict[NodeId, float]:
 def said(agent: Agent, now: SimTime) -> dict[NodeId, float]:
     """The probabilities in the next hello."""
     actions = agent.handle(TimerFired("hello"), now)
-    (hello,) = [one.message for one in actions if isinstance(one, Send) and one.destination == BROADCAST]
+    (hello,) = [action.message for action in actions if isinstance(action, Send) and action.destination == BROADCAST]
     assert isinstance(hello, ChanceHello)
     return {chance.node: chance.probability / 65535 for chance in hello.chances}
 

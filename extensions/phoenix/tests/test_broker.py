@@ -42,8 +42,8 @@ def rep(sequence: int = 0, hops: int = 1, tick: int = 0) -> Rep:
 
 def queued(broker: Broker) -> list[tuple[int, int]]:
     """(ts, sequence) of what is in the queue of s1; takes it out."""
-    taken = [one for one in broker.queues.take(S1) if isinstance(one, Rep)]
-    return [(one.stamp.tick, one.notification.id.sequence) for one in taken]
+    taken = [message for message in broker.queues.take(S1) if isinstance(message, Rep)]
+    return [(message.stamp.tick, message.notification.id.sequence) for message in taken]
 
 
 # Algorithm 2.2

@@ -46,7 +46,9 @@ class Story:
 
     def publish(self, *milliseconds: float, at_broker: NodeId) -> None:
         """The publisher on a broker's node publishes."""
-        self._commands += [Command(at(one), at_broker, Publication((("topic", "n"),))) for one in milliseconds]
+        self._commands += [
+            Command(at(millisecond), at_broker, Publication((("topic", "n"),))) for millisecond in milliseconds
+        ]
 
     def told(self, *, numbered: bool) -> list[int]:
         """The numbers of the notifications that the subscriber gets, in their order."""
@@ -65,7 +67,7 @@ class Story:
             time_limit=2 * SECOND,
         )
         mine: Sequence[str] = [row["notification_id"] for row in of(rows, "deliver") if row["node"] == self.subscriber]
-        return [int(one.split(".")[1]) for one in mine]
+        return [int(notification.split(".")[1]) for notification in mine]
 
 
 @VARIANTS

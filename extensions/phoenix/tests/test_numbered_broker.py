@@ -157,7 +157,7 @@ def test_a_sub_behind_its_subscribers_mig_gets_the_migs_way(b1: NumberedBroker) 
 def test_a_subscriber_that_is_here_itself_is_believed_whatever_mig_is_known(b1: NumberedBroker) -> None:
     """Its own MIG is behind its SUB, or was lost: it is local, and gets no MIG in answer."""
     told(b1, 2, mig(1))
-    assert sends(told(b1, S1, Sub(S1, topic(1)))) == [(one, Sub(S1, topic(1))) for one in (2, 3, 4)]
+    assert sends(told(b1, S1, Sub(S1, topic(1)))) == [(neighbour, Sub(S1, topic(1))) for neighbour in (2, 3, 4)]
     assert b1.table.interfaces(S1) == [S1]
     assert list(b1.local) == [S1]
 

@@ -52,7 +52,7 @@ def test_what_comes_of_stays_before_one_that_began_without_a_filter_is_void() ->
     assert delivered(told(client, THERE, pub(2, 1, 1))) == [2]
     late = told(client, THERE, pub(1, 0, 1))
     assert delivered(late) == []
-    assert [one.name for one in late if isinstance(one, Note)] == [DROP]
+    assert [action.name for action in late if isinstance(action, Note)] == [DROP]
     assert told(client, THERE, Turn(ME, Stamp(0, 2), 1, over=True)) == []
 
 
@@ -64,8 +64,8 @@ def test_a_client_that_waits_no_longer_says_so() -> None:
     assert told(client, HERE, pub(2, 0, 2)) == told(client, HERE, pub(3, 0, 3)) == []
     given_up = told(client, HERE, pub(4, 0, 4))
     assert delivered(given_up) == [2, 3, 4]
-    assert [one.name for one in given_up if isinstance(one, Note)] == [DROP]
-    assert not [one for one in told(client, HERE, pub(5, 0, 5)) if isinstance(one, Note)]
+    assert [action.name for action in given_up if isinstance(action, Note)] == [DROP]
+    assert not [action for action in told(client, HERE, pub(5, 0, 5)) if isinstance(action, Note)]
 
 
 def test_migrations_are_numbered_and_say_what_was_received() -> None:

@@ -129,7 +129,7 @@ class Divided:
         self._kept.clear()
         if step is None or not step.deliveries:
             return step
-        self._parts = [Step(step.now, [one], more=True) for one in step.deliveries]
+        self._parts = [Step(step.now, [delivery], more=True) for delivery in step.deliveries]
         self._parts[-1] = self._parts[-1]._replace(more=False)
         return self._parts.pop(0)
 
@@ -149,10 +149,10 @@ def test_an_instant_in_parts_is_recorded_in_parts(tmp_path: Path) -> None:
     path = record(tmp_path, "flooding", divided)
     with open_record(path) as opened:
         messages = [frame.message for frame in opened.frames()]
-    announcing = [k for k, one in enumerate(messages) if isinstance(one, FromSimulator) and one.step.more]
+    announcing = [k for k, message in enumerate(messages) if isinstance(message, FromSimulator) and message.step.more]
     assert announcing
     answers = [messages[k + 1] for k in announcing]
-    assert not any(isinstance(one, ToSimulator) and one.reply.HasField("wake_up") for one in answers)
+    assert not any(isinstance(answer, ToSimulator) and answer.reply.HasField("wake_up") for answer in answers)
     assert rerun(path).frames == len(messages)
 
 

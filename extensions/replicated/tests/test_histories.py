@@ -69,7 +69,7 @@ class Crashes:
         commands = [Command(0, SUBSCRIBER, Subscribe(about(0)))]
         commands += [Command(at, PUBLISHER, published(0)) for at in moments]
         given = {"time_out": "100ms", **parameters}
-        result = run(sites, commands, sorted(faults, key=lambda one: one.at), given, delays)
+        result = run(sites, commands, sorted(faults, key=lambda fault: fault.at), given, delays)
         try:
             check_copies(result)
             check_silence(result)
@@ -114,7 +114,7 @@ def test_other_sites_do_not_wait_for_what_a_site_has_lost(order: str, renumber: 
     commands = [Command(0, client, Subscribe(about(0))) for client in ROOT_AND_LEAF]
     commands += [Command(at, HOME, published(0)) for at in (SECOND, 2 * SECOND, 3 * SECOND)]
     result = run(LOSING, commands, LOSS, {"order": order, "renumber": renumber}, SLOW)
-    assert result.deliveries() == {one: [f"{HOME}.1", f"{HOME}.2"] for one in ROOT_AND_LEAF}
+    assert result.deliveries() == {node: [f"{HOME}.1", f"{HOME}.2"] for node in ROOT_AND_LEAF}
     check_copies(result)
     check_silence(result)
 

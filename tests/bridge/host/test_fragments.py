@@ -102,8 +102,8 @@ def test_a_message_that_lacks_a_fragment_is_lost_and_the_trace_says_so(lost: int
     all_of = fragments(trace)
     pieces = [piece.message for piece in all_of.split(0, Long(bytes(250)))]
     following = [piece.message for piece in all_of.split(0, Long(bytes(120)))]
-    heard = [one for number, one in enumerate(pieces) if number != lost] + following
-    assert [one.message for one in all_of.join(map(arriving, heard), 5)] == [Long(bytes(120))]
+    heard = [piece for number, piece in enumerate(pieces) if number != lost] + following
+    assert [message.message for message in all_of.join(map(arriving, heard), 5)] == [Long(bytes(120))]
     (row,) = [row for row in trace.table().to_pylist() if row["event"] == "drop"]
     assert (row["node"], row["peer"], row["message_type"], row["detail"]) == (1, 0, "FRAGMENT", "a fragment is missing")
 
@@ -112,7 +112,7 @@ def test_an_agent_is_told_once_of_a_message_whose_fragments_fail() -> None:
     """What it is told of is its own message, and not a piece of it."""
     all_of = fragments()
     failures = [Failure(0, 1, piece.message, "MAC queue full") for piece in all_of.split(0, Long(bytes(250)))]
-    told = [one.message for failure in failures if (one := all_of.failed(failure))]
+    told = [message.message for failure in failures if (message := all_of.failed(failure))]
     assert told == [Long(bytes(250))]
 
 

@@ -163,7 +163,7 @@ def test_the_agent_subscribes_to_the_area_of_each_new_fix(interval: SimTime, eve
     leave = Command(round(4.5 * SECOND), 1, Unsubscribe(AROUND))
     plan = commands(walking(NodeSettings(fix_interval=interval), leave), [NodeInfo(0)] * 2)
     area = "Subscribe within 30 of (0, 0)"
-    told = [(at / SECOND, f"{type(one).__name__} {getattr(one, 'filter', '')}") for at, _, one in plan]
+    told = [(at / SECOND, f"{type(command).__name__} {getattr(command, 'filter', '')}") for at, _, command in plan]
     assert told[0] == (0.0, area)
     assert told[1:-1] == [
         (at, text)

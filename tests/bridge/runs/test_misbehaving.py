@@ -44,7 +44,7 @@ ELSEWHERE = ("prints a surrogate", "segmentation fault", "abort")
 
 
 @pytest.mark.parametrize(
-    "agent", [one for one in IN_HANDLERS if one.name not in ELSEWHERE], ids=lambda agent: agent.name
+    "agent", [agent_ for agent_ in IN_HANDLERS if agent_.name not in ELSEWHERE], ids=lambda agent: agent.name
 )
 def test_what_an_agent_does_to_its_process_is_its_error(agent: Misbehaving, tmp_path: Path) -> None:
     """The end of the run's child process, and draws from shared generators, are errors that name the agent."""

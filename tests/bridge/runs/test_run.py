@@ -46,7 +46,10 @@ def test_a_complete_run_leaves_trace_ini_radio_file_and_log(tmp_path: Path) -> N
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
     assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
     told = read_footer(plan.folder / "trace.parquet").metadata
-    assert told.keys() - {"ARROW:schema"} == {RUN_KEY, *(f"roambus.{one.name}" for one in dataclasses.fields(About))}
+    assert told.keys() - {"ARROW:schema"} == {
+        RUN_KEY,
+        *(f"roambus.{field.name}" for field in dataclasses.fields(About)),
+    }
     assert str(tmp_path) not in "".join(told.values())
     assert "seed 0: complete in" in (plan.folder / "run.log").read_text()
 

@@ -57,7 +57,7 @@ def test_a_trace_tells_all_that_its_run_was_made_of(tmp_path: Path, backend: Bac
     about = read_about(file)
     assert about is not None
     assert (about.agent, about.parameters["ttl"], about.node_parameters) == ("gossip", "5", {})
-    assert about.parameters.keys() == {one.name for one in dataclasses.fields(GossipParameters)}
+    assert about.parameters.keys() == {field.name for field in dataclasses.fields(GossipParameters)}
     assert about.template == "field"
     assert {"nodes": 2, "time_limit": 2}.items() <= about.settings.items()
     assert len(about.settings) > 2

@@ -41,7 +41,7 @@ broadcasts = st.builds(
     st.dictionaries(nodes, st.tuples(levels, levels), min_size=1),
 )
 mixtures = st.lists(st.builds(Delivery, nodes, nodes, words, levels, levels)).map(
-    lambda deliveries: sorted(deliveries, key=lambda one: one.receiver)
+    lambda deliveries: sorted(deliveries, key=lambda delivery: delivery.receiver)
 )
 failures = st.lists(st.builds(Failure, nodes, nodes | st.just(BROADCAST), words, st.text()))
 
@@ -88,13 +88,13 @@ def test_a_step_is_read_as_it_was_written(
 
 def test_a_death_is_read_once_as_it_was_written() -> None:
     """With events or alone; whoever is refused for lack of energy is dead, too."""
-    one = reader()
-    (alone,) = one.read(wire.write_step(Step(5, deaths=[3])).step, None)
+    step_reader = reader()
+    (alone,) = step_reader.read(wire.write_step(Step(5, deaths=[3])).step, None)
     assert alone == Step(5, [], [], deaths=(3,))
     empty = Failure(1, BROADCAST, Word("x"), NO_ENERGY)
-    (failed,) = one.read(wire.write_step(Step(6, failures=[empty], deaths=[3, 2])).step, None)
+    (failed,) = step_reader.read(wire.write_step(Step(6, failures=[empty], deaths=[3, 2])).step, None)
     assert failed.deaths == (2, 1)
-    (again,) = one.read(wire.write_step(Step(7, failures=[empty])).step, None)
+    (again,) = step_reader.read(wire.write_step(Step(7, failures=[empty])).step, None)
     assert (again.failures, again.deaths) == ([empty], ())
     refused("node 5 has died, and the nodes are 0 to 4", pb.Step(now=5, deaths=[5]))
 
@@ -131,8 +131,8 @@ def test_a_reply_holds_each_send_and_the_wake_up() -> None:
     """In their order; a wake-up of 0 is one."""
     sends = [Transmission(1, 5, BROADCAST, Word("a"), 3), Transmission(2, 4, 3, Word("b"), 3)]
     reply = wire.write_reply(sends, 0).reply
-    assert [(one.time, one.node, one.destination) for one in reply.sends] == [(5, 1, BROADCAST), (4, 2, 3)]
-    assert [MESSAGES.decode(one.payload) for one in reply.sends] == [Word("a"), Word("b")]
+    assert [(send.time, send.node, send.destination) for send in reply.sends] == [(5, 1, BROADCAST), (4, 2, 3)]
+    assert [MESSAGES.decode(send.payload) for send in reply.sends] == [Word("a"), Word("b")]
     assert reply.HasField("wake_up")
     assert not wire.write_reply([], None).reply.HasField("wake_up")
 
@@ -160,7 +160,7 @@ def test_a_window_is_read_as_its_instants() -> None:
     )
     steps = reader(delay=5).read(message, None)
     assert [step.now for step in steps] == [5, 6, 8]
-    heard = [(one.receiver, one.message) for one in steps[0].deliveries]
+    heard = [(delivery.receiver, delivery.message) for delivery in steps[0].deliveries]
     assert heard == [(1, Word("a")), (1, Word("b")), (2, Word("b")), (3, Word("a"))]
     assert [(len(step.deliveries), len(step.failures)) for step in steps] == [(4, 0), (0, 1), (1, 1)]
 
@@ -295,14 +295,14 @@ def broken(change: Callable[[pb.Arrival], object]) -> pb.Step:
 
 def test_arrivals_that_cannot_be_are_refused() -> None:
     """Lists that do not fit each other, nodes that are not there, levels that are no numbers, foreign payloads."""
-    refused("2 receivers, 3 RSSI and 2 LQI", broken(lambda one: one.rssi_dbm.append(1)))
+    refused("2 receivers, 3 RSSI and 2 LQI", broken(lambda sent: sent.rssi_dbm.append(1)))
     refused("0 receivers, 0 RSSI and 0 LQI", pb.Step(now=5, arrivals=[pb.Arrival(time=5)]))
     refused("from node 0 at 5: the nodes are 0 to 4", pb.Step(now=5, arrivals=[arrival(5, 1, 5)]))
     refused("from node 5 at 1: the nodes are 0 to 4", pb.Step(now=5, arrivals=[arrival(5, sender=5)]))
     for level in (math.nan, math.inf, -math.inf):
-        refused("not finite", broken(lambda one, bad=level: one.rssi_dbm.__setitem__(0, bad)))  # type: ignore[misc]  # lambda
-        refused("not finite", broken(lambda one, bad=level: one.lqi_db.__setitem__(1, bad)))  # type: ignore[misc]  # lambda
-    foreign = broken(lambda one: setattr(one, "payload", b"\x07"))
+        refused("not finite", broken(lambda sent, bad=level: sent.rssi_dbm.__setitem__(0, bad)))  # type: ignore[misc]  # lambda
+        refused("not finite", broken(lambda sent, bad=level: sent.lqi_db.__setitem__(1, bad)))  # type: ignore[misc]  # lambda
+    foreign = broken(lambda sent: setattr(sent, "payload", b"\x07"))
     refused("Arrival at 5ns: its payload is not a message of the agent: no message has tag 7", foreign)
 
 

@@ -71,7 +71,7 @@ def test_a_choice_of_one_protocol_is_compared_with_the_base_of_the_other() -> No
 
 def test_a_choice_decides_the_claims_about_it() -> None:
     """The seventh holds with the hops that the variant has, and in no other one."""
-    verdicts = {name: findings(one)[7].claim.verdict for name, one in variants_of_agents(of_agents())}
+    verdicts = {name: findings(measured)[7].claim.verdict for name, measured in variants_of_agents(of_agents())}
     assert verdicts.pop("bare") is Verdict.HOLDS
     assert Verdict.HOLDS not in verdicts.values()
 
@@ -88,7 +88,7 @@ def test_settings_are_variants_without_their_axis() -> None:
     """Claims know sizes and speeds only."""
     variants = dict(variants_of_settings(of_settings()))
     assert list(variants) == ["late-start", "quarter-load"]
-    assert all(one.axes == ["config", "speed"] for one in variants.values())
+    assert all(variant.axes == ["config", "speed"] for variant in variants.values())
 
 
 def test_what_one_sweep_did_not_measure_another_one_can_add() -> None:

@@ -109,7 +109,7 @@ def test_an_agent_without_the_parameter_of_an_axis_is_compared_at_each_value(tmp
     assert rows[0].split()[-3:] == rows[1].split()[-3:]  # its mean and interval
     (at_8,) = compared(tmp_path, Asked(("mft", "third"), (c.DELIVERED,), where=AT_8), measured)
     assert at_8.tests["n"].tolist() == [4, 4, 4]
-    assert [[line.label for line in one.series] for one in panels(measured, c.DELIVERED, "config")] == [
+    assert [[line.label for line in panel.series] for panel in panels(measured, c.DELIVERED, "config")] == [
         ["MFT-PubSub", "AODV", "third"]
     ] * 2
 

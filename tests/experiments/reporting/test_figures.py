@@ -234,8 +234,10 @@ def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", ["screen", "column"])
 def test_the_names_of_many_lines_make_a_picture_taller(size: str, tmp_path: Path) -> None:
     """Beside the axes or below them: it is drawn without a warning that nothing was left for the axes."""
-    values, one = ("1", "2"), (1.0, 5.0)
-    lines = tuple(Series(f"an agent, brokers {number}, speed 8", values, one, one, one, (3, 3)) for number in range(14))
+    values, means = ("1", "2"), (1.0, 5.0)
+    lines = tuple(
+        Series(f"an agent, brokers {number}, speed 8", values, means, means, means, (3, 3)) for number in range(14)
+    )
     look = read_look("png", size, "colour")
     draw(Figure("many", "many", "x", "y", values, lines), tmp_path, look)
     draw(Figure("two", "two", "x", "y", values, lines[:2]), tmp_path, look)

@@ -82,7 +82,7 @@ class Network(Generic[B]):
 
     def cut(self, a: NodeId, b: NodeId) -> None:
         """The link is lost, and both notice; what was under way on it is lost."""
-        self._under_way = deque(one for one in self._under_way if set(one[:2]) != {a, b})
+        self._under_way = deque(message for message in self._under_way if set(message[:2]) != {a, b})
         self.broker(a).gone(b, moved=False)
         self.broker(b).gone(a, moved=False)
 

@@ -53,9 +53,9 @@ def filter_of(topic: str) -> Filter:
 
 def wanted_at_the_end(steps: list[Step]) -> set[str]:
     wanted: set[str] = set()
-    for one in steps:
-        if one.topic is not None:
-            (wanted.add if one.wanted else wanted.discard)(one.topic)
+    for entry in steps:
+        if entry.topic is not None:
+            (wanted.add if entry.wanted else wanted.discard)(entry.topic)
     return wanted
 
 
@@ -73,7 +73,7 @@ def assert_commands_hold(agent: type[Agent], steps: list[Step]) -> None:
     rows = run_on_tree(agent, PARENTS, ROLES, Workload(commands=(*commands, *late)), moves=moves)
     delivered = {row["notification_id"] for row in of(rows, "deliver")}
     published = dict(zip((row["notification_id"] for row in of(rows, "publish")), TOPICS, strict=True))
-    assert {published[one] for one in delivered} == wanted_at_the_end(steps)
+    assert {published[event_id] for event_id in delivered} == wanted_at_the_end(steps)
     assert not [row for row in of(rows, "drop") if row["detail"] == "not subscribed"]
 
 

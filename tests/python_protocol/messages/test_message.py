@@ -266,11 +266,11 @@ def test_messages_cannot_be_changed() -> None:
 
 
 @given(everything, everything)
-def test_a_message_with_other_values_in_some_fields(one: Everything, other: Everything) -> None:
+def test_a_message_with_other_values_in_some_fields(left: Everything, right: Everything) -> None:
     """As `replace` makes it; the message itself stays as it was."""
-    before = replace(one)
-    assert one.replaced(share=other.share, first=other.first) == replace(one, share=other.share, first=other.first)
-    assert one == before
+    before = replace(left)
+    assert left.replaced(share=right.share, first=right.first) == replace(left, share=right.share, first=right.first)
+    assert left == before
 
 
 def test_replaced_names_what_is_no_field() -> None:

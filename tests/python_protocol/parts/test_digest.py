@@ -18,8 +18,8 @@ ROOM = 8
 
 def digest_of(added: list[NotificationId], limit: int = ROOM) -> tuple[Held, ...]:
     digest = Digest(limit)
-    for one in added:
-        digest.add(one)
+    for notification in added:
+        digest.add(notification)
     return digest.summary()
 
 
@@ -32,20 +32,20 @@ def lacks(digest: tuple[Held, ...], identifier: NotificationId) -> bool:
 
 
 @given(st.lists(identifiers), identifiers)
-def test_it_names_the_newest_and_nothing_that_was_not_added(added: list[NotificationId], one: NotificationId) -> None:
+def test_it_names_the_newest_and_nothing_that_was_not_added(added: list[NotificationId], asked: NotificationId) -> None:
     """What is among the last 64 numbers of its publisher is named if, and only if, it was added; else it is unknown."""
     told = digest_of(added)
-    newest = max((other.sequence for other in added if other.publisher == one.publisher), default=None)
-    is_known_of = newest is None or one.sequence > newest - WINDOW
-    assert holds(told, one) == (one in added and is_known_of)
-    assert lacks(told, one) == (one not in added and is_known_of)
+    newest = max((other.sequence for other in added if other.publisher == asked.publisher), default=None)
+    is_known_of = newest is None or asked.sequence > newest - WINDOW
+    assert holds(told, asked) == (asked in added and is_known_of)
+    assert lacks(told, asked) == (asked not in added and is_known_of)
 
 
 @given(st.lists(identifiers, min_size=1))
 def test_it_is_the_same_in_any_order_and_on_the_air(added: list[NotificationId]) -> None:
     """Only the order of the publishers depends on that of the notifications; a row takes fourteen bytes."""
     told = digest_of(added)
-    assert sorted(told) == sorted(digest_of(sorted(added, key=lambda one: one.sequence)))
+    assert sorted(told) == sorted(digest_of(sorted(added, key=lambda identifier: identifier.sequence)))
     writer, kind = Writer(), field_type(Held)
     for held in told:
         kind.write(writer, held)
@@ -55,11 +55,11 @@ def test_it_is_the_same_in_any_order_and_on_the_air(added: list[NotificationId])
 
 
 @given(st.lists(identifiers), st.lists(identifiers))
-def test_one_exceeds_another_by_what_it_alone_names(one: list[NotificationId], other: list[NotificationId]) -> None:
+def test_one_exceeds_another_by_what_it_alone_names(left: list[NotificationId], right: list[NotificationId]) -> None:
     """Of what both have room for."""
-    told = digest_of(other)
-    more = [identifier for identifier in one if lacks(told, identifier) and holds(digest_of(one), identifier)]
-    assert any(exceeds(held, told) for held in digest_of(one)) == bool(more)
+    told = digest_of(right)
+    more = [identifier for identifier in left if lacks(told, identifier) and holds(digest_of(left), identifier)]
+    assert any(exceeds(held, told) for held in digest_of(left)) == bool(more)
 
 
 def test_the_publisher_that_was_heard_longest_ago_leaves_a_full_digest() -> None:
@@ -71,10 +71,10 @@ def test_the_publisher_that_was_heard_longest_ago_leaves_a_full_digest() -> None
 
 @given(st.lists(identifiers), st.lists(identifiers))
 def test_what_one_has_beyond_another_is_what_the_other_is_known_to_lack(
-    one: list[NotificationId], other: list[NotificationId]
+    left: list[NotificationId], right: list[NotificationId]
 ) -> None:
     """Each is named once; of what is too old for the other's digest nothing is known."""
-    told, own = digest_of(one), digest_of(other)
+    told, own = digest_of(left), digest_of(right)
     found = [identifier for held in told for identifier in beyond(held, own)]
     assert len(found) == len(set(found))
-    assert set(found) == {each for each in one if holds(told, each) and lacks(own, each)}
+    assert set(found) == {each for each in left if holds(told, each) and lacks(own, each)}

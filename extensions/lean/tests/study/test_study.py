@@ -53,7 +53,7 @@ def chosen(agents: Mapping[str, Row], told: Sequence[str] = ()) -> tuple[list[st
     """Who reaches the cell, the cheapest first, and whether that is sure."""
     found = choose(cell(agents, told), c.air_bytes_per_node.column, HERE)
     assert found is not None
-    return [one.agent for one in found.reaching], found.is_sure
+    return [candidate.agent for candidate in found.reaching], found.is_sure
 
 
 def test_of_those_that_deliver_in_time_the_cheapest_is_chosen() -> None:
@@ -162,7 +162,7 @@ def everywhere(change: Change) -> Measurements:
             }
         )
     runs = pd.DataFrame(rows)
-    return Measurements(runs, mean_points(runs), {"agents": {one.label: None for one in sweep.asked.agents}})
+    return Measurements(runs, mean_points(runs), {"agents": {agent.label: None for agent in sweep.asked.agents}})
 
 
 def test_claims_hold_where_numbers_are_as_claimed_and_one_cell_refutes() -> None:

@@ -25,8 +25,8 @@ MODULES = {
 OURS = {"rssiOffset", "rssiNoise"}
 """Keys of the embedded radio that Castalia lacks."""
 CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(one for one in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if one.name.startswith(radio.MAC)),
-    "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name.rpartition(".")[2] not in OURS),
+    "TunableMAC": tuple(key for key in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if key.name.startswith(radio.MAC)),
+    "Radio (CC2420)": tuple(key for key in radio.KEYS if key.name.rpartition(".")[2] not in OURS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
 }
@@ -42,7 +42,7 @@ REPEATED = {
 
 def exceptions() -> Iterator[tuple[str, str, str]]:
     """Module and key with what the embedded radio accepts, unless that is all."""
-    known = {one.name for one in (*FILES, *FIELDS)}
+    known = {field.name for field in (*FILES, *FIELDS)}
     for module, keys in CASTALIA_KEYS.items():
         for key in keys:
             choices = " or ".join(f"`{plain(choice)}`" if choice != "" else "an empty text" for choice in key.choices)

@@ -227,7 +227,7 @@ def test_a_subscriber_can_have_several_filters() -> None:
     """It subscribes to each of them at the same time."""
     text = 'SN.node[0].Application.roles = "subscriber"\nSN.node[*].Application.filter = "price < 3; price > 9"'
     found = scenario_of(text).workload.subscriptions
-    assert found == tuple(Subscription(0, 0, parse_filter(one)) for one in ("price < 3", "price > 9"))
+    assert found == tuple(Subscription(0, 0, parse_filter(wanted)) for wanted in ("price < 3", "price > 9"))
 
 
 def test_a_publisher_without_interval_publishes_nothing() -> None:
