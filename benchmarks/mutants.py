@@ -127,9 +127,9 @@ def ask(number: int, who: str, states: int, histories: int) -> str:
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if ended.returncode == -signal.SIGXCPU:
         return "it does not end"
-    told = [line for line in ended.stdout.splitlines() if line.startswith("noticed: ")]
-    if told:
-        return told[-1].removeprefix("noticed: ")
+    noticed = [line for line in ended.stdout.splitlines() if line.startswith("noticed: ")]
+    if noticed:
+        return noticed[-1].removeprefix("noticed: ")
     return f"an error: {(ended.stderr.strip().splitlines() or ['?'])[-1]}"
 
 
@@ -151,12 +151,12 @@ def main(
     print("| Mutant | Unit tests | Explorations | Hunts |\n|---|---|---|---|", flush=True)
     for number, mutant in enumerate(mutants):
         if mutant.group in (groups or (mutant.group,)):
-            told = dict.fromkeys(JUDGES, "")
+            noticed = dict.fromkeys(JUDGES, "")
             for who in judges or JUDGES:
-                if not any(told.values()):
-                    told[who] = ask(number, who, states, histories)
-            row = " | ".join(told.values())
-            print(f"| {mutant.group}: {mutant.name} | {row} |{'' if any(told.values()) else ' NOTHING'}", flush=True)
+                if not any(noticed.values()):
+                    noticed[who] = ask(number, who, states, histories)
+            row = " | ".join(noticed.values())
+            print(f"| {mutant.group}: {mutant.name} | {row} |{'' if any(noticed.values()) else ' NOTHING'}", flush=True)
 
 
 if __name__ == "__main__":

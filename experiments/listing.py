@@ -96,9 +96,9 @@ _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "studies": lambda: {name: name for name in study_modules()},
     "metrics": lambda: study_metrics() | {known_metric.column: known_metric.meaning for known_metric in METRICS},
 }
-_UNTOLD = "Its source has no summary; roambus show loads it."
+_NO_SUMMARY = "Its source has no summary; roambus show loads it."
 _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
-    "agents": lambda target: first_sentence(class_docstring(target) or _UNTOLD),
+    "agents": lambda target: first_sentence(class_docstring(target) or _NO_SUMMARY),
     "templates": heading,
     "sweeps": heading,
     "studies": study_summary,

@@ -172,8 +172,8 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
     """
     answer = _run([str(program), "-v"])
     # With its own libraries, those that it was linked to, it tells its release also where it does not start with ours.
-    told = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
-    release = re.search(r"^Version: ([\w.]+)", told.stdout, re.MULTILINE)
+    version_output = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
+    release = re.search(r"^Version: ([\w.]+)", version_output.stdout, re.MULTILINE)
     return answer, release[1] if release else ""
 
 

@@ -118,8 +118,8 @@ def describe_failure(
     text = f"agent {type(agent).__name__}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_raised(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
-    told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
-    return AgentError(f"{text}{told}", agent.node, now, str(event))
+    reason = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
+    return AgentError(f"{text}{reason}", agent.node, now, str(event))
 
 
 def _name(error: BaseException) -> str:

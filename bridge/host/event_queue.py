@@ -221,7 +221,7 @@ def _events(scenario: Scenario, planned: Sequence[_Planned]) -> Iterator[TimedEv
             wanted.setdefault(node, {})[command.filter] = None
         elif isinstance(command, Unsubscribe):
             wanted.setdefault(node, {}).pop(command.filter, None)
-        events = areas.told(at, node, command) if areas else (cast("Event", command),)
+        events = areas.events(at, node, command) if areas else (cast("Event", command),)
         yield from ((due, node, event) for event in events)  # whoever plans a `Handling` has an agent that takes it
 
 

@@ -84,12 +84,12 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     places = Places(dict.fromkeys(range(len(scenario.nodes))), brokers)
     plan: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
     plan.sort(key=lambda relink: relink.at)
-    told: Iterable[NodeId] = range(len(scenario.nodes))
+    unaware: Iterable[NodeId] = range(len(scenario.nodes))
     for at, together in groupby(plan, key=lambda relink: relink.at):
         concerned = {node for relink in together for node in places.apply(relink)}
-        for node, place in places.news(sorted({*told, *concerned})):
+        for node, place in places.news(sorted({*unaware, *concerned})):
             yield at, node, place
-        told = ()
+        unaware = ()
 
 
 class Places:

@@ -160,10 +160,10 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
 
 def hidden_names(document: Document, planned: Plan) -> set[str]:
     """The hidden names; raises UserError for one that hides nothing, probably mistyped."""
-    head, told = planned.head, [cast("Any", message.message_type) for message in planned.agent_class.messages]
+    head, kinds = planned.head, [cast("Any", message.message_type) for message in planned.agent_class.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     own = planned.agent_class.own_notes
-    known = NOTES | own.keys() | {message_type for message_type in told if isinstance(message_type, str)}
+    known = NOTES | own.keys() | {message_type for message_type in kinds if isinstance(message_type, str)}
     for name, number in head.hidden.items():
         with document.at(number):
             if name not in known:

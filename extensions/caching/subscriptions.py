@@ -47,7 +47,7 @@ class SubscriptionTable:
 
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
-        self._told: dict[NodeId, dict[Filter, None]] = {}
+        self._sent: dict[NodeId, dict[Filter, None]] = {}
         """The filters forwarded to each neighbour."""
 
     def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
@@ -68,7 +68,7 @@ class SubscriptionTable:
         """Remove an interface's (f, z) and forwarded filters."""
         for wanted in [wanted for wanted, z in self if z == interface]:
             self.remove(wanted, interface)
-        self._told.pop(interface, None)
+        self._sent.pop(interface, None)
 
     def matching(self, notification: Notification) -> list[NodeId]:
         """The different z of each (f, z) with f(e)."""
@@ -92,13 +92,13 @@ class SubscriptionTable:
         It must know a cover of every other filter; needless ones stay until unsubscribed.
         """
         # It needs to know of what anybody else wants, and of its own subscriptions only through others that have them.
-        told = self._told.setdefault(neighbour, {})
+        sent = self._sent.setdefault(neighbour, {})
         needed = [wanted for wanted, interfaces in self._interfaces.items() if interfaces.keys() != {neighbour}]
-        withdrawn = tuple(filter_ for filter_ in told if filter_ not in needed)
+        withdrawn = tuple(filter_ for filter_ in sent if filter_ not in needed)
         for filter_ in withdrawn:
-            del told[filter_]
-        new = tuple(widest(filter_ for filter_ in needed if not any(covers(known, filter_) for known in told)))
-        told.update(dict.fromkeys(new))
+            del sent[filter_]
+        new = tuple(widest(filter_ for filter_ in needed if not any(covers(known, filter_) for known in sent)))
+        sent.update(dict.fromkeys(new))
         return new, withdrawn
 
     def listing(self, broker: NodeId, names: Names) -> Listing:

@@ -124,5 +124,5 @@ def wants(filters: Iterable[Filter], notification: Notification) -> bool:
 
 
 def _digest(interest: Interest) -> int:
-    told = pack("!HBH", interest.subscriber, interest.part, interest.number)
-    return int.from_bytes(blake2b(told, digest_size=2).digest())
+    packed = pack("!HBH", interest.subscriber, interest.part, interest.number)
+    return int.from_bytes(blake2b(packed, digest_size=2).digest())

@@ -140,10 +140,10 @@ class Clock:
     offset: int = 0
     error: int = 2**62
 
-    def look(self, asked: int, told: int, heard: int) -> None:
+    def look(self, asked: int, answered: int, heard: int) -> None:
         """Use an answer: `asked` and `heard` are conductor times, `told` is the node's."""
         if (heard - asked) // 2 < self.error:
-            self.error, self.offset = (heard - asked) // 2, told - (asked + heard) // 2
+            self.error, self.offset = (heard - asked) // 2, answered - (asked + heard) // 2
 
 
 @dataclass(slots=True)

@@ -91,7 +91,7 @@ class Stored:
 def listed(address: Address) -> dict[PurePosixPath, Stored]:
     """Return the files at an address, if any; raise StorageError, UserError."""
     selector = FileSelector(address.path, allow_not_found=True, recursive=True)
-    with _told(address):
+    with _storage_errors(address):
         found = [info for info in address.files.get_file_info(selector) if info.type == FileType.File]
     if len(found) > MOST_OBJECTS:
         raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: these are not results")
@@ -110,7 +110,7 @@ def get(address: Address, stored: Stored, file: Path) -> None:
     """Fetch a file, whole or absent even after a kill; raise StorageError, OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with UnfinishedFile(file) as unfinished:
-        with _told(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
+        with _storage_errors(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
             shutil.copyfileobj(stream, unfinished.file)
         unfinished.finish()
 
@@ -119,7 +119,7 @@ def put(address: Address, name: PurePosixPath, file: Path) -> Stored:
     """Publish a file in one step, whole or not at all; raise StorageError, OSError."""
     path = f"{address.path}/{name}"
     content = file.read_bytes()
-    with _told(address), _whole(address, path):
+    with _storage_errors(address), _whole(address, path):
         with address.files.open_output_stream(path) as stream:
             stream.write(content)
         (info,) = address.files.get_file_info([path])
@@ -141,12 +141,12 @@ def _whole(address: Address, path: str) -> Iterator[None]:
 
 def remove(address: Address, name: PurePosixPath) -> None:
     """Remove a file; raise StorageError."""
-    with _told(address):
+    with _storage_errors(address):
         address.files.delete_file(f"{address.path}/{name}")
 
 
 @contextmanager
-def _told(address: Address) -> Iterator[None]:
+def _storage_errors(address: Address) -> Iterator[None]:
     try:
         yield
     except (ArrowException, OSError) as error:

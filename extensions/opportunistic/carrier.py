@@ -123,7 +123,7 @@ class Carrier(Brokerless):
     def _hello(self, now: SimTime) -> Message:
         raise NotImplementedError
 
-    def _next_told(self, count: int) -> slice:
+    def _next_entries(self, count: int) -> slice:
         """Return which of `count` entries the next hello has: they take turns."""
         start = self._turn if self._turn < count else 0
         self._turn = start + self.parameters.told

@@ -122,8 +122,8 @@ class Prophet(Carrier):
     def _hello(self, now: SimTime) -> Message:
         self._age(now)
         ranked = sorted(self._chances.items(), key=lambda item: (-item[1], item[0]))
-        told = ranked[self._next_told(len(ranked))]
-        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in told))
+        announced = ranked[self._next_entries(len(ranked))]
+        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in announced))
 
     def _age(self, now: SimTime) -> None:
         """Equation 2."""
@@ -141,10 +141,10 @@ class Prophet(Carrier):
         counts = own.p_encounter_max * min(1.0, (now - last) / own.i_typ)
         self._chances[neighbour] = old + (1 - own.delta - old) * counts
 
-    def _learn(self, neighbour: NodeId, told: Mapping[NodeId, float]) -> None:
+    def _learn(self, neighbour: NodeId, chances: Mapping[NodeId, float]) -> None:
         """Equation 3: the neighbour can carry on to others."""
         by_way = self._chances.get(neighbour, 0.0) * self.parameters.beta
-        for node, chance in told.items():
+        for node, chance in chances.items():
             if node != self.node:
                 self._chances[node] = max(self._chances.get(node, 0.0), by_way * chance)
 
@@ -158,9 +158,9 @@ class Prophet(Carrier):
             self._contacts[neighbour] = Contact()
             self._encounter(neighbour, now)
         contact = self._contacts[neighbour]
-        told = {chance.node: chance.probability / _PARTS for chance in hello.chances}
-        contact.chances |= told
-        self._learn(neighbour, told)
+        chances = {chance.node: chance.probability / _PARTS for chance in hello.chances}
+        contact.chances |= chances
+        self._learn(neighbour, chances)
         better = (
             Named.of(identifier)
             for identifier, carried in self._buffer.items()

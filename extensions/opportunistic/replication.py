@@ -41,7 +41,7 @@ class Replicator(Carrier):
     """Sends neighbours its summary vector, and requests the notifications it lacks."""
 
     def _hello(self, _: SimTime) -> Message:
-        carried = list(self._buffer)[self._next_told(len(self._buffer))]
+        carried = list(self._buffer)[self._next_entries(len(self._buffer))]
         return Hello(tuple(map(Named.of, carried)))
 
     @on(Hello)

@@ -96,10 +96,10 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
 
 
 def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], Codes]:
-    runs, codes, told = [], Codes({}, {}, {}), set[str]()
+    runs, codes, problems = [], Codes({}, {}, {}), set[str]()
     for folder in packing.sweeps:
         for trace in find_traces(folder):
-            if problem := packing.verifier.other_version(trace, told):
+            if problem := packing.verifier.other_version(trace, problems):
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE), Anything()).agent
             if agent not in codes.named:

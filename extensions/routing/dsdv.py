@@ -166,10 +166,10 @@ class Dsdv(Router):
 
     def _send(self, routes: Iterable[Route], now: SimTime, *, full: bool) -> None:
         own = Advertised(self.node, 0, self.sequence)
-        told = list(routes)
-        entries = (Advertised(route.destination, route.metric, route.sequence) for route in told)
+        announced = list(routes)
+        entries = (Advertised(route.destination, route.metric, route.sequence) for route in announced)
         self.frames.broadcast_later(Update(full, (own, *entries)), now)
-        for route in told:
+        for route in announced:
             route.due = None
 
     def _schedule(self, now: SimTime) -> None:

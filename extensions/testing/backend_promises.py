@@ -155,10 +155,10 @@ def test_a_later_transmission_takes_effect_at_its_time(make: Make) -> None:
     later = START + 5 * MILLISECOND
     before.advance([send(0, 1, later)], later)
     advance_to(at_once, later)
-    told = [backend.advance(sends, None) for backend, sends in ((at_once, [send(0, 1, later)]), (before, []))]
-    assert told[0] is not None
-    assert told[0] == told[1]
-    assert told[0].now > later
+    steps = [backend.advance(sends, None) for backend, sends in ((at_once, [send(0, 1, later)]), (before, []))]
+    assert steps[0] is not None
+    assert steps[0] == steps[1]
+    assert steps[0].now > later
     for backend in (at_once, before):
         backend.close()
 

@@ -133,8 +133,8 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
     if scenario is not None:
         return [format_roles(node.roles) for node in scenario.nodes]
     rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
-    told = {row[NODE]: row[DETAIL] or "" for row in rows}
-    return [told.get(node, "") for node in range(nodes)]
+    roles = {row[NODE]: row[DETAIL] or "" for row in rows}
+    return [roles.get(node, "") for node in range(nodes)]
 
 
 def _place_columns(kind: str, places: Sequence[Place], nodes: int) -> dict[str, Column]:
@@ -187,7 +187,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
     # Without a testimony equal messages cannot be told from others of their type, which is the best guess there is.
     contents = types.numbers if testimony is None else _contents(rows, names, testimony)
     node, peer = _nodes(rows[NODE], nodes), _nodes(rows[PEER], nodes)
-    rows_told = zip(*(column.tolist() for column in (names, node, peer, contents)), strict=True)
+    arrival_rows = zip(*(column.tolist() for column in (names, node, peer, contents)), strict=True)
     columns = {
         "wait": _waits(rows[TIME_S]),
         "kind": events.numbers - 1,
@@ -199,7 +199,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
         "size": _numbers(rows[BYTES], 0),
         "hops": np.where(names == DELIVER, _numbers(rows[HOPS], -1) + 1, 0),
         "content": np.zeros_like(node) if testimony is None else contents,
-        "origin": _integers(match_arrivals(rows_told)),
+        "origin": _integers(match_arrivals(arrival_rows)),
     }
     texts = {"kinds": events.texts, "types": types.texts, "notifications": notes.texts, "details": details.texts}
     return Happenings(columns, texts)

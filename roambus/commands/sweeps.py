@@ -46,13 +46,13 @@ from roambus.console.options import (
 )
 from roambus.console.output import (
     answer,
+    command_output,
     console,
     detail,
     progress,
     remark,
     report_problems,
     summary,
-    telling,
 )
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
@@ -266,8 +266,10 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    if not telling().is_quiet:
-        telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
+    if not command_output().is_quiet:
+        command_output().problems |= {
+            f"{place}: {error}" for place, error in made.failures if place not in made.earlier
+        }
     return [f"{place}: {error}" for place, error in made.failures]
 
 

@@ -71,7 +71,7 @@ def pairs(count: int, hearing: int) -> list[dict[str, float]]:
     return [{"x": float(number < hearing)} for number in range(count)]
 
 
-def test_means_that_hang_on_few_pairs_are_told_apart_by_permutation() -> None:
+def test_means_that_hang_on_few_pairs_are_distinguished_by_permutation() -> None:
     """5 of 100 and 12 of 400 come from one chance easily; 5 of 100 and none of 400 do not, nor 5 and 30 of 100."""
     metric = itemgetter("x")
     assert compare_pairs(pairs(100, 5), pairs(400, 12), metric, groups=4).inside

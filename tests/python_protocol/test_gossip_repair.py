@@ -62,10 +62,10 @@ def test_who_has_nothing_of_a_publisher_says_so_and_is_sent_it() -> None:
     lacking, having = make(), make()
     hear(having, news(1))
     hear(lacking, Summary((Held(7, 1, 0b1),)))
-    (told,) = (action.message for action in tell(lacking) if isinstance(action, Send))
-    assert told == Summary((Held(7, 1, 0),))
-    assert isinstance(told, Summary)
-    assert [action.key for action in hear(having, told, SECOND) if isinstance(action, SetTimer)] == [
+    (summary,) = (action.message for action in tell(lacking) if isinstance(action, Send))
+    assert summary == Summary((Held(7, 1, 0),))
+    assert isinstance(summary, Summary)
+    assert [action.key for action in hear(having, summary, SECOND) if isinstance(action, SetTimer)] == [
         RepairTimer(NotificationId(7, 1))
     ]
 
@@ -108,11 +108,11 @@ def test_publishers_take_turns_in_summaries() -> None:
     agent = make()
     for publisher in range(20):
         hear(agent, Flood(5, 2, Notification(NotificationId(publisher, 1), ())))
-    told = [action.message for _ in range(3) for action in tell(agent) if isinstance(action, Send)]
-    assert {held.publisher for summary in told if isinstance(summary, Summary) for held in summary.held} == set(
+    messages = [action.message for _ in range(3) for action in tell(agent) if isinstance(action, Send)]
+    assert {held.publisher for summary in messages if isinstance(summary, Summary) for held in summary.held} == set(
         range(20)
     )
-    assert max(len(summary.encode()) for summary in told) <= 102
+    assert max(len(summary.encode()) for summary in messages) <= 102
 
 
 @given(connected_graphs())

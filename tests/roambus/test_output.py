@@ -89,7 +89,7 @@ class Breaks(Agent):
 """
 
 
-def test_more_is_told_with_v(roambus: Roambus) -> None:
+def test_more_is_printed_with_v(roambus: Roambus) -> None:
     """Steps with their times, and where an error comes from."""
     assert " s] the back-end is ready\n" in roambus("run", "field", "--agent", "mine.py", *BROKEN, "-v").err
     assert "find_template" in roambus("run", "nowhere", "-v").err

@@ -194,11 +194,11 @@ class IdealBackend:
         self._pending = sorted(entry for entry in self._pending if entry[1] not in leaving)
 
     def _lose_what_is_cut_off(self) -> None:
-        for link, frames, told in list(cut_off(self._graph, self._under_way.items())):
+        for link, frames, acknowledged in list(cut_off(self._graph, self._under_way.items())):
             del self._under_way[link]
             for frame in frames:
                 frame.lost = True
-                if frame in told:
+                if frame in acknowledged:
                     self._failures.append(Failure(*link, frame.delivery.message, NO_LINK))
 
     # Frames

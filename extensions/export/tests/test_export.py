@@ -236,7 +236,7 @@ def test_a_damaged_trace_is_named_and_the_others_are_exported(results: Path) -> 
         ),
     ],
 )
-def test_rows_that_no_back_end_writes_are_told(results: Path, row: Row, message: str) -> None:
+def test_rows_that_no_back_end_writes_are_reported(results: Path, row: Row, message: str) -> None:
     """An agent's notes can have any name."""
     write_trace(results, RUN, [row])
     problems = [problem for _, problem in export_results(results, Asked(["sca", "vec"])) if problem]

@@ -72,7 +72,7 @@ class Choice:
 
     reaching: tuple[Standing, ...]
     nearest: Standing
-    told: tuple[Standing, ...]
+    oracles: tuple[Standing, ...]
     """Cheaper agents with oracle subscribers that reach the cell."""
     is_sure: bool
 
@@ -192,19 +192,21 @@ def _cells(measured: Measurements, cost: Cost, rate: str) -> Iterator[tuple[tupl
 
 
 def _cell(measured: Measurements, cost: Cost, found: Choice) -> Cell:
-    told = tuple(f"told: {measured.agent_name(candidate.agent)}, {cost.of(candidate)}" for candidate in found.told)
+    oracles = tuple(
+        f"oracle: {measured.agent_name(candidate.agent)}, {cost.of(candidate)}" for candidate in found.oracles
+    )
     if not found.reaching:
         near = found.nearest
         words = ("nobody", f"nearest: {measured.agent_name(near.agent)}, {near.in_time:.3f}")
-        return Cell("", (*words, *told), found.is_sure)
+        return Cell("", (*words, *oracles), found.is_sure)
     best, *others = found.reaching
     if len(found.alike) > 1:
         names = [measured.agent_name(candidate.agent) for candidate in found.alike]
-        return Cell("", (f"alike: {cost.of(best)}", *names, *told), found.is_sure)
+        return Cell("", (f"alike: {cost.of(best)}", *names, *oracles), found.is_sure)
     second = f"{measured.agent_name(others[0].agent)} {others[0].over(best)[0]:.2f} times" if others else "no other"
     return Cell(
         best.agent,
-        (measured.agent_name(best.agent), f"{cost.of(best)}, {best.in_time:.4f}", second, *told),
+        (measured.agent_name(best.agent), f"{cost.of(best)}, {best.in_time:.4f}", second, *oracles),
         found.is_sure,
     )
 

@@ -284,7 +284,7 @@ def test_who_was_only_told_of_an_acknowledgement_does_not_repeat_it() -> None:
     assert not timers(hear(agent, pub(9), PUBLISHER), EchoTimer)
 
 
-def test_distances_are_told_while_notifications_for_few_are_on_the_air() -> None:
+def test_distances_are_announced_while_notifications_for_few_are_on_the_air() -> None:
     """And forgotten from heartbeats soon after; so is the haste."""
     agent = at_two_hops()
     hear(agent, Wants((Interest(SUBSCRIBER, 0, 1, (FILTER,)),)))

@@ -22,21 +22,21 @@ def about(topic: int) -> Notification:
     return Notification(NotificationId(7, 1), (("topic", topic),))
 
 
-def knowing(told: list[tuple[int, int]]) -> Interests:
+def knowing(changes: list[tuple[int, int]]) -> Interests:
     made = Interests(3)
-    for fields in told:
+    for fields in changes:
         made.learn(interest(*fields))
     return made
 
 
 @given(changes, st.randoms(use_true_random=False))
-def test_the_newest_counts_in_any_order(told: list[tuple[int, int]], random: Random) -> None:
+def test_the_newest_counts_in_any_order(announced: list[tuple[int, int]], random: Random) -> None:
     """All nodes that have heard the same know the same, and their sums are equal."""
-    turned = told.copy()
+    turned = announced.copy()
     random.shuffle(turned)
-    learned, turned_round = knowing(told), knowing(turned)
+    learned, turned_round = knowing(announced), knowing(turned)
     assert learned.sum == turned_round.sum
-    newest = dict(sorted(told, key=lambda change: change[1]))
+    newest = dict(sorted(announced, key=lambda change: change[1]))
     for topic in range(1, 10):
         assert sorted(turned_round.wanting(about(topic))) == sorted(
             s for s, number in newest.items() if number == topic
@@ -45,11 +45,11 @@ def test_the_newest_counts_in_any_order(told: list[tuple[int, int]], random: Ran
 
 def test_who_knows_less_has_another_sum() -> None:
     """Of a change that was missed, and of a subscriber."""
-    sums = [knowing(told).sum for told in ([], [(1, 1)], [(1, 2)], [(1, 2), (2, 1)])]
+    sums = [knowing(changes).sum for changes in ([], [(1, 1)], [(1, 2)], [(1, 2), (2, 1)])]
     assert len(set(sums)) == len(sums)
 
 
-def test_what_is_told_fits_into_frames_and_is_told_once() -> None:
+def test_announcements_fit_into_frames_and_are_made_once() -> None:
     """All that is new, in several frames where one has no room."""
     made = knowing([(subscriber, 1) for subscriber in range(1, 20)])
     frames = list(made.pending())
@@ -66,7 +66,7 @@ def test_who_has_heard_it_often_enough_need_not_tell_it() -> None:
     assert [entry.subscriber for frame in made.pending() for entry in frame.interests] == [2]
 
 
-def told_to(changes: int, seed: int) -> tuple[int, ...]:
+def sent_to_neighbour(changes: int, seed: int) -> tuple[int, ...]:
     """What a node that knows of three changes tells one that knows of so many, and not of the same."""
     made = knowing([(1, 1), (2, 1), (3, 1)])
     list(made.pending())
@@ -77,13 +77,13 @@ def told_to(changes: int, seed: int) -> tuple[int, ...]:
 def test_who_knows_of_more_changes_tells_what_others_want() -> None:
     """Who knows of fewer tells what it wants itself; of those who know of as many a third tells of others, too."""
     everything, own = {1, 2, 3}, {2}
-    assert all(set(told_to(2, seed)) == everything for seed in range(20))
-    assert all(set(told_to(4, seed)) == own for seed in range(20))
-    assert 10 <= [set(told_to(3, seed)) for seed in range(60)].count(everything) <= 30
+    assert all(set(sent_to_neighbour(2, seed)) == everything for seed in range(20))
+    assert all(set(sent_to_neighbour(4, seed)) == own for seed in range(20))
+    assert 10 <= [set(sent_to_neighbour(3, seed)) for seed in range(60)].count(everything) <= 30
 
 
 @given(st.lists(st.integers(0, 40), unique=True), st.lists(st.integers(0, 40), unique=True))
-def test_many_filters_are_told_in_parts_that_fit_into_frames(before: list[int], after: list[int]) -> None:
+def test_many_filters_are_announced_in_parts_that_fit_into_frames(before: list[int], after: list[int]) -> None:
     """And all of the parts together are what is wanted now, also when there were more parts before."""
     made, least = Interests(3), 1
     for number, topics in enumerate((before, after), 1):

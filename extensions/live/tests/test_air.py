@@ -117,7 +117,7 @@ def test_the_run_ends_at_its_time_limit() -> None:
         assert air.now() >= 50 * MILLISECOND
 
 
-def test_what_cannot_be_sent_is_told() -> None:
+def test_what_cannot_be_sent_is_reported() -> None:
     """A message longer than a datagram, and what is beyond the rate that a node may send at."""
     with airs("127.0.0.1", "127.0.0.1") as (air, _):
         step = air.advance([text(0, 1, bytes(LONGEST_PAYLOAD))], None)
@@ -129,7 +129,7 @@ def test_what_cannot_be_sent_is_told() -> None:
         assert MOST_FRAMES_A_SECOND <= air.counts[SENT] <= MOST_FRAMES_A_SECOND + 150
 
 
-def test_a_socket_that_would_block_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_that_would_block_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent hears that its frame was not sent, as of a MAC whose buffer is full."""
 
     class Full:

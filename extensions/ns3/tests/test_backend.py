@@ -86,7 +86,7 @@ def test_what_aborts_ns3_is_refused(scenario: Scenario) -> None:
         check(replace(scenario, radio=replace(scenario.radio, cca_threshold_dbm=-74.0)))
 
 
-def test_without_ns3_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ns3_the_way_to_it_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the environment, or as a package."""
     monkeypatch.setenv(NS3_ROOT, str(tmp_path))
     with pytest.raises(UserError, match=f"NS3_ROOT={tmp_path} holds no ns-3: pip install --no-deps ns3"):

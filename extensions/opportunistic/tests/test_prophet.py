@@ -88,8 +88,8 @@ def test_the_only_receiver_does_not_hand_its_notification_on() -> None:
     for receivers, offers in (((0,), []), ((0, 9), [Offer((NAME,))])):
         agent = make(Prophet)
         hear(agent, Carried(1, 1, receivers, NEWS))
-        told = ChanceHello((Chance(0, 60000), Chance(9, 60000)))
-        assert sent(agent, told, sender=4) == offers
+        hello = ChanceHello((Chance(0, 60000), Chance(9, 60000)))
+        assert sent(agent, hello, sender=4) == offers
 
 
 def test_the_answer_to_an_offer_names_what_is_lacking() -> None:

@@ -55,7 +55,7 @@ def test_copies_that_two_nodes_hand_over_at_once_are_added() -> None:
     assert half.copies == 4
 
 
-def test_copies_of_a_notification_that_a_full_buffer_has_dropped_are_told() -> None:
+def test_copies_of_a_notification_that_a_full_buffer_has_dropped_are_reported() -> None:
     """They are gone, and the trace says how many."""
     agent = make(SprayAndWait, SprayParameters(buffer=1))
     hear(agent, Carried(4, 2, (), NEWS))
@@ -71,5 +71,5 @@ def test_hellos_name_in_turn_what_does_not_fit_one() -> None:
     hellos = [
         action.message for _ in range(3) for action in agent.handle(TimerFired("hello"), 0) if isinstance(action, Send)
     ]
-    told = [[name.id.sequence for name in hello.carried] for hello in hellos if isinstance(hello, Hello)]
-    assert told == [[0, 1], [2, 3], [0, 1]]
+    names = [[name.id.sequence for name in hello.carried] for hello in hellos if isinstance(hello, Hello)]
+    assert names == [[0, 1], [2, 3], [0, 1]]

@@ -82,7 +82,7 @@ def published(rows: Sequence[Row]) -> dict[NodeId, list[str]]:
     return ids
 
 
-def told(rows: Sequence[Row], subscriber: NodeId, publisher: NodeId) -> list[str]:
+def deliveries(rows: Sequence[Row], subscriber: NodeId, publisher: NodeId) -> list[str]:
     """What a subscriber gets from a publisher, in its order."""
     ids = [row["notification_id"] for row in of(rows, "deliver") if row["node"] == subscriber]
     return [number for number in ids if number.split(".")[0] == str(publisher)]
@@ -110,7 +110,7 @@ def assert_all_in_order(scene: Scene) -> None:
     rows = run(scene, subscribed=START // 2)
     for publisher, ids in published(rows).items():
         for subscriber in subscribers(scene):
-            assert told(rows, subscriber, publisher) == ids
+            assert deliveries(rows, subscriber, publisher) == ids
 
 
 @given(scenes(most=6, publishers_move=True))
@@ -120,7 +120,7 @@ def test_publishers_may_move_too(scene: Scene) -> None:
     rows = run(scene, subscribed=START // 2)
     for publisher, ids in published(rows).items():
         for subscriber in subscribers(scene):
-            assert sorted(told(rows, subscriber, publisher)) == sorted(ids)
+            assert sorted(deliveries(rows, subscriber, publisher)) == sorted(ids)
 
 
 @given(scenes(most=6))
@@ -134,6 +134,6 @@ def test_a_subscriber_may_move_before_its_subscription_has_spread(scene: Scene) 
     rows = run(scene, subscribed=START)
     for publisher, ids in published(rows).items():
         for subscriber in subscribers(scene):
-            mine = told(rows, subscriber, publisher)
+            mine = deliveries(rows, subscriber, publisher)
             assert mine == [number for number in ids if number in mine]
             assert mine[-1:] == ids[-1:]

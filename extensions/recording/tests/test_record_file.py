@@ -164,7 +164,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(data=st.data())
-def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
+def test_a_damaged_record_is_reported(good: Path, data: st.DataObject) -> None:
     """Whichever byte is not what it was."""
     content = bytearray(good.read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
@@ -176,7 +176,7 @@ def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-def test_a_record_that_is_cut_off_is_told(good: Path, data: st.DataObject) -> None:
+def test_a_record_that_is_cut_off_is_reported(good: Path, data: st.DataObject) -> None:
     """Wherever; also between two frames."""
     content = good.read_bytes()
     path = good.with_name("short")

@@ -92,5 +92,5 @@ def test_whoever_has_reported_a_leader_is_told_who_leads_then() -> None:
     """The second to report one finds somebody who is taking over already, and is told like the first (section 6.8)."""
     agent = broker(1)
     tell(agent, received(6, AssumedDead(0)), received(7, AssumedDead(0)))
-    told = tell(agent, received(2, Yield(1, Point(0, 0), b"")))
-    assert told == [Send(other, IAmLeader(1, Point(0, 0))) for other in (0, 2, 5, 6, 7)]
+    sends_ = tell(agent, received(2, Yield(1, Point(0, 0), b"")))
+    assert sends_ == [Send(other, IAmLeader(1, Point(0, 0))) for other in (0, 2, 5, 6, 7)]

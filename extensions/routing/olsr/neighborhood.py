@@ -53,14 +53,14 @@ class Neighborhood:
         until = now + decode_time(hello.vtime)
         link = self.links.setdefault(sender, Link(until))
         link.asym_time, link.willingness = until, hello.willingness
-        for told in hello.links:
-            if self._node not in told.neighbors:
+        for entry in hello.links:
+            if self._node not in entry.neighbors:
                 continue
-            if told.link_type == LinkType.LOST_LINK:
+            if entry.link_type == LinkType.LOST_LINK:
                 link.sym_time = now
-            elif told.link_type in (LinkType.SYM_LINK, LinkType.ASYM_LINK):
+            elif entry.link_type in (LinkType.SYM_LINK, LinkType.ASYM_LINK):
                 link.sym_time, link.time = until, until + self._hold_time
-            if told.neighbor_type == NeighborType.MPR_NEIGH:
+            if entry.neighbor_type == NeighborType.MPR_NEIGH:
                 self._selectors[sender] = until
         link.time = max(link.time, link.asym_time)
         if link.is_symmetric(now):
@@ -68,9 +68,9 @@ class Neighborhood:
 
     def _hear_two_hop(self, sender: NodeId, links: Iterable[LinkMessage], until: SimTime) -> None:
         reached = self.two_hop.setdefault(sender, {})
-        for told in links:
-            for neighbor in told.neighbors:
-                if told.neighbor_type == NeighborType.NOT_NEIGH:
+        for entry in links:
+            for neighbor in entry.neighbors:
+                if entry.neighbor_type == NeighborType.NOT_NEIGH:
                     reached.pop(neighbor, None)
                 elif neighbor != self._node:
                     reached[neighbor] = until

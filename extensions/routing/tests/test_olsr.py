@@ -43,7 +43,7 @@ def tc(originator: int, *selectors: int, number: int = 1, ansn: int = 1, ttl: in
 def codes(node: Bench) -> dict[int, int]:
     """The link code of each neighbour in the node's next HELLO."""
     ((_, said),) = sent(node.fire(HELLO_TIMER), Hello)
-    return {neighbor: told.link_code for told in said.links for neighbor in told.neighbors}
+    return {neighbor: link.link_code for link in said.links for neighbor in link.neighbors}
 
 
 @pytest.mark.parametrize(("seconds", "field"), [(6, SIX_S), (15, FIFTEEN_S), (2, 0x05), (1, 0x04)])
@@ -128,11 +128,11 @@ def test_who_is_selected_floods_its_selectors() -> None:
     node = Bench(Olsr)
     assert not sent(node.fire(TC_TIMER), TopologyControl)
     node.hear(hello((MPR, (ME,))), 1)
-    ((_, told),) = sent(node.fire(TC_TIMER), TopologyControl)
-    assert (told.advertised_neighbors, told.ansn, told.ttl) == ((1,), 1, 255)
+    ((_, control),) = sent(node.fire(TC_TIMER), TopologyControl)
+    assert (control.advertised_neighbors, control.ansn, control.ttl) == ((1,), 1, 255)
     node.agent.lose_link(1, [], node.now)
-    ((_, told),) = sent(node.fire(TC_TIMER), TopologyControl)
-    assert (told.advertised_neighbors, told.ansn) == ((), 2)
+    ((_, control),) = sent(node.fire(TC_TIMER), TopologyControl)
+    assert (control.advertised_neighbors, control.ansn) == ((), 2)
     since = node.now
     while node.now <= since + 15 * SECOND:
         last = sent(node.fire(TC_TIMER), TopologyControl)

@@ -234,8 +234,8 @@ def test_the_trace_tells_shortcuts_by_label_and_node() -> None:
     last = dict(rows)
     node_of = {fields[1]: node for node, fields in last.items()}
     for label, place in skip_ring(8).items():
-        told = last[node_of[label]][5]
-        assert set(told.split(",")) == ({f"{label}:{node_of[label]}" for label in place.shortcuts} or {"-"})
+        shown = last[node_of[label]][5]
+        assert set(shown.split(",")) == ({f"{label}:{node_of[label]}" for label in place.shortcuts} or {"-"})
     assert any(word.endswith(":-") for _, fields in rows for word in fields[5].split(","))
 
 

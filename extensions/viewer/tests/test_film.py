@@ -83,8 +83,8 @@ def test_believed_places_are_those_of_the_receivers() -> None:
     described = replace(scenario([Role.NONE] * 2, time_limit=8 * SECOND), nodes=(wrong, right))
     fixes = list(believed_places(described, [Place(0, 0, 5, 5), Place(0, 1, 9, 9)]))
     assert [(fix.time_s, fix.node) for fix in fixes] == [(0, 0), (3, 0), (6, 0)]
-    told = Receivers(described)._receivers[0].fix(3 * SECOND)[0]
-    assert told == pytest.approx((fixes[1].x - BELIEF_ORIGIN_M, fixes[1].y - BELIEF_ORIGIN_M))
+    believed = Receivers(described)._receivers[0].fix(3 * SECOND)[0]
+    assert believed == pytest.approx((fixes[1].x - BELIEF_ORIGIN_M, fixes[1].y - BELIEF_ORIGIN_M))
 
 
 def test_nodes_of_a_given_tree_are_drawn_by_level(tree_run: Path) -> None:

@@ -108,9 +108,9 @@ def test_the_slider_goes_anywhere(show: Show, tree_run: Path) -> None:
         page.locator("#slider").fill(str(time))
         rows = read_trace(tree_run / "trace.parquet").to_pylist()
         happened = [row["event"] for row in rows if row["time_s"] <= time]
-        told = f"{happened.count('publish')} published, {happened.count('deliver')} delivered, "
+        counts = f"{happened.count('publish')} published, {happened.count('deliver')} delivered, "
         stored = f"{happened.count('store') - happened.count('replay')} stored"
-        assert told + stored in caption(page)
+        assert counts + stored in caption(page)
         assert trees in caption(page)
 
 

@@ -19,7 +19,7 @@ from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 CRASH, FREEZE, RECOVER = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER
-Told = tuple[SimTime, NodeId, int]
+Fate = tuple[SimTime, NodeId, int]
 """When, to whom, which marker."""
 
 
@@ -32,7 +32,7 @@ def number(message: object) -> int:
     return message.number
 
 
-def carried(backend: IdealBackend, sent: Sequence[Transmission]) -> tuple[list[Told], list[Told]]:
+def carried(backend: IdealBackend, sent: Sequence[Transmission]) -> tuple[list[Fate], list[Fate]]:
     """What arrives where, and what fails whose, of transmissions handed over one by one at their times."""
     conforming = Conforming(backend)
     conforming.open()

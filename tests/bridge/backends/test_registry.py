@@ -46,7 +46,7 @@ def test_another_package_brings_a_back_end() -> None:
 
 
 @pytest.mark.usefixtures("package")
-def test_a_broken_one_is_told_with_its_package() -> None:
+def test_a_broken_one_is_reported_with_its_package() -> None:
     """Whatever its import raises."""
     with pytest.raises(UserError, match="back-end broken of package theirs: cannot import nowhere:Factory: No module"):
         make_factory("broken")

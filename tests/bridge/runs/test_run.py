@@ -45,12 +45,12 @@ def test_a_complete_run_leaves_trace_ini_radio_file_and_log(tmp_path: Path) -> N
     execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
     assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
-    told = read_footer(plan.folder / "trace.parquet").metadata
-    assert told.keys() - {"ARROW:schema"} == {
+    metadata = read_footer(plan.folder / "trace.parquet").metadata
+    assert metadata.keys() - {"ARROW:schema"} == {
         RUN_KEY,
         *(f"roambus.{field.name}" for field in dataclasses.fields(About)),
     }
-    assert str(tmp_path) not in "".join(told.values())
+    assert str(tmp_path) not in "".join(metadata.values())
     assert "seed 0: complete in" in (plan.folder / "run.log").read_text()
 
 

@@ -46,12 +46,12 @@ mixtures = st.lists(st.builds(Delivery, nodes, nodes, words, levels, levels)).ma
 failures = st.lists(st.builds(Failure, nodes, nodes | st.just(BROADCAST), words, st.text()))
 
 
-def told(delay: SimTime = 0) -> Hello:
+def greeting(delay: SimTime = 0) -> Hello:
     return Hello("test", [NodeInfo(0)] * NODES, LIMIT, delay)
 
 
 def reader(delay: SimTime = 0) -> wire.StepReader:
-    return wire.StepReader(told(delay), MESSAGES)
+    return wire.StepReader(greeting(delay), MESSAGES)
 
 
 def arrival(time: SimTime, *receivers: int, sender: int = 0, text: str = "x") -> pb.Arrival:
@@ -140,7 +140,7 @@ def test_a_reply_holds_each_send_and_the_wake_up() -> None:
 def test_what_was_sent_arrives_as_it_was_sent() -> None:
     """It is known by its bytes, and not decoded again; what the host has not sent, or long ago, is decoded."""
     side, word = wire.HostSide(LIMIT), Word("x")
-    steps = wire.StepReader(told(), MESSAGES, side.sent)
+    steps = wire.StepReader(greeting(), MESSAGES, side.sent)
     side.answer((), 0)
     for number in range(wire.REMEMBERED + 1):
         side.answer([Transmission(0, 0, BROADCAST, Word(str(number)), 3)], None)
@@ -168,7 +168,7 @@ def test_a_window_is_read_as_its_instants() -> None:
 def test_moves_come_before_what_happens_on_the_way() -> None:
     """In a Step of their own at the last instant; nodes that go back, or none, are refused."""
     places = [pb.Move(time=SECOND * at, node=node, x=at, y=3) for at in (0, 4) for node in range(NODES)]
-    steps = wire.StepReader(told(), MESSAGES, moves=True)
+    steps = wire.StepReader(greeting(), MESSAGES, moves=True)
     first, second = steps.read(pb.Step(now=7, arrivals=[arrival(7)], moves=places), None)
     assert (first.now, first.deliveries, second.now, second.moves) == (0, (), 7, ())
     assert first.moves == [(SECOND * at, node, at, 3) for at in (0, 4) for node in range(NODES)]
@@ -178,7 +178,7 @@ def test_moves_come_before_what_happens_on_the_way() -> None:
     with pytest.raises(ProtocolError, match="node 1 goes back to 2s"):
         steps.read(pb.Step(now=10, moves=[pb.Move(time=2 * SECOND, node=1)]), None)
     with pytest.raises(ProtocolError, match="does not tell where node 1 is"):
-        wire.StepReader(told(), MESSAGES, moves=True).read(pb.Step(now=0, moves=places[:1]), None)
+        wire.StepReader(greeting(), MESSAGES, moves=True).read(pb.Step(now=0, moves=places[:1]), None)
 
 
 def test_an_instant_may_come_in_parts() -> None:
@@ -211,7 +211,7 @@ def test_what_does_not_belong_there_is_refused() -> None:
 
 
 def hello(**changes: object) -> pb.Hello:
-    message = wire.write_hello(told(), 7, TOKEN).hello
+    message = wire.write_hello(greeting(), 7, TOKEN).hello
     for name, value in changes.items():
         setattr(message, name, value)
     return message

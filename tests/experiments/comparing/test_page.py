@@ -129,9 +129,9 @@ def test_the_notebook_runs(done: list[Done], folder: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    told = "".join(output.get("text", "") for output in outputs)
-    assert "results/cost: runs done 0, already there 48, failed 0" in told
-    assert "results/relay: runs done 1, already there 0, failed 0" in told
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert "results/cost: runs done 0, already there 48, failed 0" in printed
+    assert "results/relay: runs done 1, already there 0, failed 0" in printed
     assert (folder / "results" / "relay" / "agents" / "Relay.py").is_file()
     shown = [output["data"] for output in outputs if "data" in output]
     assert sum("image/png" in data for data in shown) == 2

@@ -207,7 +207,7 @@ def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
     return axes.get_ylim()
 
 
-def test_rates_near_one_are_told_apart() -> None:
+def test_rates_near_one_are_distinguished() -> None:
     """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
     assert crowds([0.96, 0.99, 1.0])
     assert not crowds([0.2, 0.5, 0.99])

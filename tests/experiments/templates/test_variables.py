@@ -127,17 +127,17 @@ def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> N
     """Its type, unit, range, default and meaning are the key's, but for what the template says of it."""
     template = own(tmp_path, PASSING)
     variables = template_variables(template)
-    told = {
+    read = {
         name: (variable.default, variable.takes, variable.meaning)
         for name, variable in variables.items()
         if variable is not None
     }
-    assert told == {
+    assert read == {
         "sigma": (4.0, "a number, from 0 to 100 dB", "Standard deviation of the shadowing."),
         "side": (35, "a number, above 0 and at most 1000000 m", "Side of the field."),
-        "delay": ("1ms", "a time, in seconds or with its unit, above 0s", told["delay"][2]),
-        "channel": ("first", "a text with a channel", told["channel"][2]),
-        "battery": (None, "a number, above 0 and at most 1000000000 J", told["battery"][2]),
+        "delay": ("1ms", "a time, in seconds or with its unit, above 0s", read["delay"][2]),
+        "channel": ("first", "a text with a channel", read["channel"][2]),
+        "battery": (None, "a number, above 0 and at most 1000000000 J", read["battery"][2]),
     }
     assert render(template, RUN) == '4.0 35 1ms "first" false'
     assert render(template, {**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == '0 35 0.5s "first" true'

@@ -30,6 +30,6 @@ def asked(method: Callable[..., None], *arguments: Any, **named: Any) -> list[Ac
     return process.take()
 
 
-def told(process: Process, sender: NodeId, message: Message) -> list[Action]:
+def receive(process: Process, sender: NodeId, message: Message) -> list[Action]:
     """What a process asks for when this message arrives from `sender`."""
     return asked(process.hear, message, sender, 0)

@@ -25,8 +25,8 @@ def row(
     publication: str | None = None,
     hops: int | None = None,
 ) -> Row:
-    told = {"message_type": sent, "notification_id": publication, "hops": hops, "detail": detail}
-    return {"time_s": time_s, "node": node, "event": event, **told}
+    fields = {"message_type": sent, "notification_id": publication, "hops": hops, "detail": detail}
+    return {"time_s": time_s, "node": node, "event": event, **fields}
 
 
 def subscribed(*nodes: int, at: float = 0.0) -> list[Row]:

@@ -125,11 +125,11 @@ def test_the_wake_ups_within_a_window_come_between_its_instants() -> None:
     with ScriptedSimulator(greeting(script, MILLISECOND)) as simulator:
         backend = opened(simulator, MILLISECOND)
         start = 10 * MILLISECOND
-        told = [backend.advance((), SECOND), backend.advance((), start + 200)]
-        told.append(backend.advance([Transmission(1, start + 200 + MILLISECOND, 2, BEACON, 10)], start + 900))
-        told += [backend.advance((), start + 900), backend.advance((), 2 * SECOND)]
+        steps = [backend.advance((), SECOND), backend.advance((), start + 200)]
+        steps.append(backend.advance([Transmission(1, start + 200 + MILLISECOND, 2, BEACON, 10)], start + 900))
+        steps += [backend.advance((), start + 900), backend.advance((), 2 * SECOND)]
         backend.close()
-    assert [(reply.now - start, len(reply.deliveries)) for reply in told if reply] == [
+    assert [(reply.now - start, len(reply.deliveries)) for reply in steps if reply] == [
         (0, 1),
         (200, 0),
         (500, 1),
@@ -140,7 +140,7 @@ def test_the_wake_ups_within_a_window_come_between_its_instants() -> None:
     assert reply.wake_up == 2 * SECOND
 
 
-def test_a_failure_is_told_with_its_message() -> None:
+def test_a_failure_is_reported_with_its_message() -> None:
     """What the MAC did not take comes back as the object that it was."""
 
     def script(wire: Wire) -> None:

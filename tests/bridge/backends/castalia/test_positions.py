@@ -58,8 +58,8 @@ def test_the_host_computes_fixes_from_the_places_that_the_simulator_tells(
     """They are those of ideal links, noise included, although the ini has other ways; a rerun has them, too."""
     expected = looks(IdealFactory().make(SCENARIO, Located, tmp_path))
     static = replace(SCENARIO, nodes=tuple(replace(node, mobility=NodeSettings().mobility) for node in SCENARIO.nodes))
-    told = stand_in_with(tmp_path, stand_in, moves=True, **saving)
-    assert looks(RecordingBackend(told, tmp_path / "record", Header(), static), static) == expected
+    backend = stand_in_with(tmp_path, stand_in, moves=True, **saving)
+    assert looks(RecordingBackend(backend, tmp_path / "record", Header(), static), static) == expected
     with open_record(tmp_path / "record") as record:
         assert looks(ReplayBackend(record, static, Located.messages), static) == expected
 

@@ -55,12 +55,12 @@ def run(scenario: Scenario, transmissions: Iterable[Transmission]) -> tuple[list
     """What the host is told until the end, and the totals."""
     backend = RadioBackend(scenario)
     backend.open()
-    told: list[str] = []
+    log: list[str] = []
     outgoing = list(transmissions)
     while (step := backend.advance(outgoing, None)) is not None:
         outgoing = []
-        told += lines(step)
-    return told, backend.close()
+        log += lines(step)
+    return log, backend.close()
 
 
 def lines(step: Step) -> Sequence[str]:

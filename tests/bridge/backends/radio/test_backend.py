@@ -59,8 +59,8 @@ def test_a_transmission_in_the_past_is_a_mistake() -> None:
 
 def test_any_number_of_frames_can_be_pending() -> None:
     """Room is made as it is needed."""
-    told, totals = run(at_places(0, 5), [send(0, str(k), START + k * 10 * MILLISECOND) for k in range(700)])
-    assert [line.split(" ")[4] for line in told] == [str(k) for k in range(700)]
+    lines, totals = run(at_places(0, 5), [send(0, str(k), START + k * 10 * MILLISECOND) for k in range(700)])
+    assert [line.split(" ")[4] for line in lines] == [str(k) for k in range(700)]
     assert totals.counts["received"] == [0, 700]
 
 

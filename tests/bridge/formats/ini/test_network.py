@@ -175,7 +175,7 @@ def test_commands_are_of_any_node_at_any_time() -> None:
     assert scenario.tree[-1] == ParentChange(8 * SECOND, 4, 0)
 
 
-def test_a_node_that_is_not_told_to_subscribe_does_so_at_its_time() -> None:
+def test_a_node_without_a_command_to_subscribe_does_so_at_its_time() -> None:
     """Whatever else it is told."""
     scenario = read('SN.node[4].Application.roles = "publisher subscriber"\nSN.commands = "2s 4 publish"\n')
     assert [subscription.node for subscription in scenario.workload.subscriptions] == [4]

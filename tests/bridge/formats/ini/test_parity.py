@@ -51,7 +51,7 @@ def exceptions() -> Iterator[tuple[str, str, str]]:
                 yield module, f"`{key.name.rpartition('.')[2]}`", verdict
 
 
-def told() -> list[list[str]]:
+def table_rows() -> list[list[str]]:
     """The rows of the page's table."""
     table = pages()["ini-keys"].read_text(encoding="utf-8").partition("| Module | Key |")[2]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:] if line]
@@ -59,8 +59,8 @@ def told() -> list[list[str]]:
 
 def test_the_page_has_each_exception_with_its_reason() -> None:
     """In the order of the declarations, and no others."""
-    assert [tuple(row[:3]) for row in told()] == list(exceptions())
-    assert all(len(row) == 4 and row[3] for row in told())
+    assert [tuple(row[:3]) for row in table_rows()] == list(exceptions())
+    assert all(len(row) == 4 and row[3] for row in table_rows())
 
 
 @pytest.mark.castalia
