@@ -16,7 +16,7 @@ from roambus.bridge.formats.temporal_model import TemporalModel
 from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
-from roambus.bridge.scenario.mac import AnyMac
+from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, Order, ParentChange
 from roambus.bridge.scenario.radio import (
@@ -200,7 +200,7 @@ class Scenario:
     field_m: tuple[float, float]
     channel: ChannelSettings
     radio: RadioSettings
-    mac: AnyMac
+    mac: MacSettings
     nodes: tuple[NodeSettings, ...]
     workload: Workload = Workload()
     processing_delay: SimTime = 0

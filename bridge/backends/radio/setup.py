@@ -24,7 +24,7 @@ from roambus.bridge.backends.radio.channel import (
 )
 from roambus.bridge.backends.radio.energy import batteries_of, first_looks, switch_power_mw, tx_power_mw
 from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
-from roambus.bridge.backends.radio.macs import mac_of
+from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB

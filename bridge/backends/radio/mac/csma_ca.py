@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac import IDLE, deliver, enqueue, is_for, set_timer, take_first
+from roambus.bridge.backends.radio.mac.interface import IDLE, deliver, enqueue, is_for, set_timer, take_first
 from roambus.bridge.backends.radio.radio import PROCESSING_DELAY, buffer_frame
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import (

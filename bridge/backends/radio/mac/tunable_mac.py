@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac import IDLE, deliver, enqueue, is_for, set_timer, take_first
+from roambus.bridge.backends.radio.mac.interface import IDLE, deliver, enqueue, is_for, set_timer, take_first
 from roambus.bridge.backends.radio.radio import buffer_frame, turn_to
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import (
@@ -34,7 +34,7 @@ from roambus.bridge.backends.radio.state import (
     record_with,
 )
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.radio import MacSettings
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -301,6 +301,6 @@ def adapt(scenario: Scenario) -> Scenario:
     return scenario
 
 
-def _settings(scenario: Scenario) -> MacSettings:
-    assert isinstance(scenario.mac, MacSettings), "`macs` chooses the MAC by the type of its settings"  # noqa: S101
+def _settings(scenario: Scenario) -> TunableMacSettings:
+    assert isinstance(scenario.mac, TunableMacSettings), "`registry` chooses the MAC by the type of its settings"  # noqa: S101
     return scenario.mac
