@@ -67,9 +67,9 @@ def test_a_trace_says_what_headers_its_frames_have(tmp_path: Path, mac: str, air
     """Those of the ini, unless the back-end tells others; the usual ones are not written."""
     plan = plan_of(tmp_path)
     execute(dataclasses.replace(plan, ini=INI.replace('"TunableMAC"', mac)), everybody_hears_everybody)
-    told = read_footer(plan.folder / "trace.parquet").metadata
-    assert told.get(AIR) == air
-    assert told[END] == "5.0"
+    metadata = read_footer(plan.folder / "trace.parquet").metadata
+    assert metadata.get(AIR) == air
+    assert metadata[END] == "5.0"
 
 
 def test_the_same_run_has_the_same_bytes(tmp_path: Path) -> None:
