@@ -28,7 +28,7 @@ from roambus.console.output import remark
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.extensions.object_store.stores import Store
+    from roambus.experiments.sweeps.stores import Store
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -164,7 +164,7 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    from roambus.extensions.object_store.stores import open_store
+    from roambus.experiments.sweeps.stores import open_store
 
     store = open_store(text)
     if store is None:
