@@ -22,11 +22,11 @@ from roambus.bridge.scenario.nodes import RandomWaypoint, WayPoint
 from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.ns3.backend import NS3_ROOT, check, find_ns3, settings_text, ways_of
-from roambus.extensions.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
-from roambus.extensions.testing.backend_promises import drain
+from roambus.extensions.ns3.tests.adapter import make_ns3
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
-from tests.bridge.backends.conformance import make_ns3
+from roambus.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
+from roambus.testing.backend_promises import drain
 from tests.bridge.host.test_positions import Located
 
 

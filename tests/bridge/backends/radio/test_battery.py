@@ -45,7 +45,7 @@ def test_a_dead_node_sends_nothing_and_is_told_why() -> None:
 
 
 def test_energy_is_found_spent_when_the_radio_changes_its_state() -> None:
-    """A node that sends finds its battery empty as soon as it turns round, not only after a second, to the nanosecond."""
+    """A node that sends finds its battery empty as soon as it turns round, to the nanosecond, not after a second."""
     scenario = with_batteries(at_places(0, 5), 2.5 * IDLE_MW / 1000, 1000)
     _, totals = run(scenario, [send(0, "last", 2600 * MILLISECOND + 789)])
     assert totals.counts[DEATHS] == [2_600_000_789, 0]

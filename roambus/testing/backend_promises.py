@@ -2,7 +2,7 @@
 
 A package with its own back-end runs them by a short test file with a fixture (docs/guide/backends.md has it whole):
 
-    from roambus.extensions.testing.backend_promises import *
+    from roambus.testing.backend_promises import *
 
     @pytest.fixture
     def factory():
@@ -25,13 +25,13 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.extensions.testing.backend_case import MARKERS, Conforming, Factory, Marker, send, write_case
 from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.testing.backend_case import MARKERS, Conforming, Factory, Marker, send, write_case
 
 START = SECOND
 """When the tests begin to send: every node has booted."""
