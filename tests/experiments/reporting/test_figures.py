@@ -138,7 +138,7 @@ def test_a_share_of_few_seeds_shows_each_seed() -> None:
     axes = Picture().add_subplot()
     limits(figure, axes)
     dots = [line for line in axes.lines if line.get_marker() == "."]
-    shown = sorted(value for line in dots for value in line.get_ydata())
+    shown = sorted(value for line in dots for value in list(np.asarray(line.get_ydata())))
     assert shown == sorted(value for series in figure.series for values in series.values for value in values)
     assert not axes.collections
 
