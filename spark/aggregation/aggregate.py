@@ -135,8 +135,8 @@ def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRI
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
-    supports = {one.column: one.support for one in declared}
-    wholes = {one.column: one.of for one in declared if one.of in metrics}
+    supports = {metric.column: metric.support for metric in declared}
+    wholes = {metric.column: metric.of for metric in declared if metric.of in metrics}
     groups = runs.astype(dict.fromkeys(metrics, float)).groupby(place, sort=False)
     numbers = groups.ngroup().to_numpy().astype("int64")
     order = np.argsort(numbers, kind="stable")

@@ -43,7 +43,7 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def finding(diagnosis: Diagnosis, what: str) -> Finding:
-    (found,) = (one for one in diagnosis.findings if one.what == what)
+    (found,) = (entry for entry in diagnosis.findings if entry.what == what)
     return found
 
 
@@ -83,7 +83,7 @@ def test_roots_that_are_not_set_are_missing(
     assert (status, found) == (Status.MISSING, f"{variable} is not set")
     assert advice.startswith("set it to the folder of a")
     diagnosis = examine()
-    assert [one.what for one in diagnosis.in_the_way("castalia")] == [what]
+    assert [entry.what for entry in diagnosis.in_the_way("castalia")] == [what]
     assert diagnosis.in_the_way("radio") == []
 
 

@@ -44,9 +44,9 @@ def filter_of(topic: str) -> Filter:
 
 def wanted_at_the_end(steps: list[Step]) -> set[str]:
     wanted: set[str] = set()
-    for one in steps:
-        if one.topic is not None:
-            (wanted.add if one.wanted else wanted.discard)(one.topic)
+    for step in steps:
+        if step.topic is not None:
+            (wanted.add if step.wanted else wanted.discard)(step.topic)
     return wanted
 
 
