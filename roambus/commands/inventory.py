@@ -16,7 +16,7 @@ from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import MEASURE, THING_NAME, Named
-from roambus.console.output import answer, answer_whole, console, remark, telling
+from roambus.console.output import answer, answer_whole, command_output, console, remark
 from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 
 
@@ -104,7 +104,7 @@ def docs(page: str | None) -> None:
         near = get_close_matches(page, known, n=1)
         raise UserError(f"no page is named {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
     text = filled(known[page].read_text(encoding="utf-8"))
-    if sys.stdout.isatty() and not telling().as_json:
+    if sys.stdout.isatty() and not command_output().as_json:
         click.echo_via_pager(text)
     else:
         answer(text.removesuffix("\n"), name=page, text=text)
@@ -146,7 +146,7 @@ def doctor(simulator: str | None) -> None:
     with console().status("looking") as status:
         diagnosis = examine(lambda what: status.update(f"looking at {what}"))
     answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in diagnosis.backends})
-    if not telling().as_json:
+    if not command_output().as_json:
         report(diagnosis, Console())
     sys.exit(bool(diagnosis.in_the_way(DEFAULT)))
 
