@@ -355,7 +355,7 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     java, disk = Check("Java for Spark", _check_java, INSTALL), Check("disk", _check_disk, "")
     others = [java, disk, Check("browser", _check_browser, "")]
     found = look_at(python, tell), look_at(others, tell)
-    known = {name: look_at((*one.itself, one.modules), tell) for name, one in simulators().items()}
+    known = {name: look_at((*simulator.itself, simulator.modules), tell) for name, simulator in simulators().items()}
     return Diagnosis(*found, known)
 
 
@@ -373,9 +373,8 @@ def report(diagnosis: Diagnosis, console: Console) -> None:
         f"to do for {finding.what}: {finding.result.advice}" for finding in diagnosis.findings if not finding.is_ok
     ]
     for backend in diagnosis.backends:
-        ways = "; ".join(
-            f"{finding.what} is {finding.result.status.value}" for finding in diagnosis.in_the_way(backend)
-        )
+        in_the_way = diagnosis.in_the_way(backend)
+        ways = "; ".join(f"{finding.what} is {finding.result.status.value}" for finding in in_the_way)
         lines.append(f"--backend {backend}: {f'no: {ways}' if ways else 'yes'}")
     for line in lines:
         console.print(Text(line), soft_wrap=True)

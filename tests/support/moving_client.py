@@ -64,5 +64,5 @@ def assert_commands_hold(agent: type[Agent], steps: list[Step]) -> None:
     rows = run_on_tree(agent, PARENTS, ROLES, Workload(commands=(*commands, *late)), moves=moves)
     delivered = {row["notification_id"] for row in of(rows, "deliver")}
     published = dict(zip((row["notification_id"] for row in of(rows, "publish")), TOPICS, strict=True))
-    assert {published[one] for one in delivered} == wanted_at_the_end(steps)
+    assert {published[event_id] for event_id in delivered} == wanted_at_the_end(steps)
     assert not [row for row in of(rows, "drop") if row["detail"] == "not subscribed"]
