@@ -54,7 +54,7 @@ def f():
     from roambus.experiments import shipped
     from roambus.spark.metrics import METRICS
 """
-    known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.shipped", "roambus.spark.metrics"}
+    known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.inventory", "roambus.spark.metrics"}
     assert set(imported(ast.parse(source), known)) == known - {"roambus.experiments"}
     names = ("roambus.spark.metrics", "roambus", "roambus.commands.run", "roambus.experiments.figures.style")
     assert [height(name) for name in names] == [2, 4, 4, 3]

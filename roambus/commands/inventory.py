@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +18,10 @@ from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import MEASURE, THING_NAME, Named
 from roambus.console.output import answer, answer_whole, command_output, console, remark
-from roambus.experiments.listing import KINDS, SINGULAR, own_things, shown_first
+from roambus.experiments.inventory import KINDS, SINGULAR, own_things, shown_first
+
+if TYPE_CHECKING:
+    from roambus.reference import Row, Thing
 
 
 @click.command("list")
@@ -68,13 +72,37 @@ def show(name: str, kind: str | None) -> None:
     Example: roambus show thesis
     """
     from roambus.bridge.agents import announce_code
-    from roambus.experiments.inventory import find, is_python
+    from roambus.reference import find, is_python
 
     if is_python(name):
         announce_code(name, remark)
     found = find(name, kind)
-    text = "\n\n".join("\n".join(thing.lines()) for thing in found)
-    answer_whole(text, [thing.as_json() for thing in found])
+    text = "\n\n".join("\n".join(lines_of(thing)) for thing in found)
+    answer_whole(text, [document_of(thing) for thing in found])
+
+
+def document_of(thing: Thing) -> dict[str, Any]:
+    """All of a thing, for `--json`."""
+    rows = {title: [dict(row) for row in table] for title, table in thing.tables.items()}
+    return {"kind": thing.kind, "name": thing.name, "summary": thing.summary, **thing.facts, **rows}
+
+
+def lines_of(thing: Thing) -> Iterator[str]:
+    """All of a thing, for people."""
+    yield f"{thing.kind} {thing.name}: {thing.summary}"
+    yield from (f"  {word}: {value}" for word, value in thing.facts.items())
+    for title, table in thing.tables.items():
+        if table:
+            yield f"{title}:"
+            yield from (f"  {_line(row)}" for row in table)
+    if thing.example:
+        yield f"example: {thing.example}"
+
+
+def _line(row: Row) -> str:
+    name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
+    head = f"{name} = {default}" if (default := row.get("default")) else name
+    return "  ".join([head, "; ".join(filter(None, (sentence.rstrip(".") for sentence in rest)))]).rstrip()
 
 
 def _pages() -> Mapping[str, object]:
