@@ -13,17 +13,17 @@ import pytest
 from roambus.reference import pages
 from tests.support.places import ROOT
 
-TOPS = ("bridge", "experiments", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")
+TOPS = ("bridge", "experiments", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs", "extensions")
 FOLDERS = (*TOPS, "roambus")
 WRITTEN = (".py", ".md", ".toml", ".j2", ".h", ".cc", ".proto", ".txt")
 MADE = re.compile(r"(build|\.venv|__pycache__|\.egg-info|_pb2)")
 PAGE = re.compile(r"roambus\s+docs\s+([a-z][a-z0-9-]+)")
 FILE = re.compile(rf"(?<![\w/.-])((?:{'|'.join(TOPS)})/[\w./-]*[\w]\.(?:py|md|toml|proto|j2|txt|json|png|cc|h))\b")
-PARTS = "bridge|spark|experiments|python_protocol|commands|testing|reference"
+PARTS = "bridge|spark|experiments|python_protocol|commands|extensions|reference"
 MODULE = re.compile(
     rf"(?:(?<![\w/.-])|python -m )((?:roambus\.(?:{PARTS})|benchmarks)(?:\.[a-z_][a-z0-9_]*)+)(?![\w/-])"
 )
-LEFT_OUT = ("tests/", "docs/results/")
+LEFT_OUT = re.compile(r"(extensions/[^/]+/)?(tests|results)/|docs/results/")
 """Tests invent names; results are frozen, and name the commit at which their commands worked."""
 EXAMPLES = {"tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
 
@@ -74,7 +74,7 @@ def test_files(said: list[tuple[str, str]]) -> None:
     wrong = {
         (file, name)
         for file, text in said
-        if not file.startswith(LEFT_OUT)
+        if not LEFT_OUT.match(file)
         for name in FILE.findall(text)
         if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0])) and name not in EXAMPLES
     }
@@ -86,7 +86,7 @@ def test_modules(said: list[tuple[str, str]]) -> None:
     wrong = {
         (file, name)
         for file, text in said
-        if not file.startswith(LEFT_OUT)
+        if not LEFT_OUT.match(file)
         for name in MODULE.findall(text)
         if not exists(name)
     }

@@ -305,9 +305,7 @@ WORKERS = click.option(
     show_default="cores",
     help="The number of processes that make runs.",
 )
-SPARK = click.option(
-    "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead (roambus docs cluster)."
-)
+SPARK = click.option("--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead.")
 STUDY = click.option(
     "--study",
     type=STUDY_NAME,
