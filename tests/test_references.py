@@ -25,7 +25,7 @@ MODULE = re.compile(
 )
 LEFT_OUT = re.compile(r"(extensions/[^/]+/)?(tests|results)/|docs/results/")
 """Tests invent names; results are frozen, and name the commit at which their commands worked."""
-EXAMPLES = {"tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
+EXAMPLES = {"extensions/NAME/page.md", "tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
 
 
 def sources() -> Iterator[Path]:
@@ -70,13 +70,13 @@ TAUGHT = {"tests/roambus/test_docs.py": ("tutorail",)}
 
 
 def test_files(said: list[tuple[str, str]]) -> None:
-    """A path leads to a file from the top of the repository, or from the top folder of the file that names it."""
+    """A path leads to a file from the top of the repository, or from the folder or top folder of the file that names it."""
     wrong = {
         (file, name)
         for file, text in said
         if not LEFT_OUT.match(file)
         for name in FILE.findall(text)
-        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0])) and name not in EXAMPLES
+        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0], Path(file).parent)) and name not in EXAMPLES
     }
     assert sorted(wrong) == []
 

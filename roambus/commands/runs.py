@@ -19,6 +19,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.console.options import (
     BACKEND,
     CHECK,
+    DEADLINE,
     FILE,
     LEVEL,
     OTHER_AGENT,
@@ -26,10 +27,8 @@ from roambus.console.options import (
     PARAMETERS,
     PLACE,
     RECORD,
-    SIMULATOR,
     SINGLE,
     Seconds,
-    Simulator,
     Single,
     factory_of,
     goes_with,
@@ -54,7 +53,7 @@ def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> N
     if factory.name != "radio" or not plans:
         return
     from roambus.bridge.backends.radio.kernel import is_compiled
-    from roambus.bridge.backends.radio.macs import mac_of
+    from roambus.bridge.backends.radio.mac.registry import mac_of
     from roambus.experiments.sweeps.runner import scenario_of
 
     known = is_compiled(mac_of(scenario_of(plans[0], factory)))
@@ -77,7 +76,7 @@ def recorder(is_kept: bool) -> Recorder | None:
 @SINGLE
 @LEVEL
 @BACKEND
-@SIMULATOR
+@DEADLINE
 @click.option(
     "--endpoint",
     metavar="local|tcp://ADDRESS:PORT",
@@ -98,7 +97,7 @@ def run(
     single: Single,
     level: str,
     backend: str,
-    simulator: Simulator,
+    deadline: float | None,
     endpoint: str | None,
     wait: float,
     record: bool,
@@ -126,12 +125,12 @@ def run(
     if render:
         _render(single, out)
     elif endpoint is None:
-        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
+        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, deadline))
     else:
         from roambus.bridge.backends.castalia.backend import ServeFactory
 
         address = None if endpoint == "local" else endpoint
-        factory = ServeFactory(*simulator, address, wait_s=wait, announce=_announce)
+        factory = ServeFactory(deadline, address, wait_s=wait, announce=_announce)
         _run_once(sweep_of_one("run", single), level, record, check, out, factory)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac import IDLE, deliver, enqueue, is_for, set_timer, take_first
+from roambus.bridge.backends.radio.mac.interface import IDLE, deliver, enqueue, is_for, set_timer, take_first
 from roambus.bridge.backends.radio.radio import PROCESSING_DELAY, buffer_frame
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import (
@@ -242,7 +242,8 @@ def control_frames(scenario: Scenario) -> NDArray[Any]:
     """Return an acknowledgement for each node."""
     radio = scenario.radio
     frames = np.zeros(len(scenario.nodes), FRAME)
-    frames["airtime"] = (ACKNOWLEDGEMENT_BYTES + radio.frame_overhead_bytes) * 8 * SECOND // radio.data_rate_bps
+    frames["bytes"] = ACKNOWLEDGEMENT_BYTES + radio.frame_overhead_bytes
+    frames["airtime"] = frames["bytes"] * 8 * SECOND // radio.data_rate_bps
     frames["sender"] = np.arange(len(frames))
     return frames
 
