@@ -1,8 +1,8 @@
-"""What mkdocs does for the site beside its own: extensions' pages, linked files of the repository, and a whole contents.
+"""Adds to the site that mkdocs builds: pages of extensions, linked files of the repository, and a whole contents.
 
 Each extension has its pages in its folder, so that deleting the folder deletes them; the site shows them, with their
-pictures and tables, under the same paths. Pages link to files outside docs/ by their paths, `../bridge/wire/wire.proto`,
-as the repository has them. The site shows each such file as a page below files/, and the links lead there.
+pictures and tables, under the same paths. Pages link to files outside docs/ by their paths in the repository, such as
+`../bridge/wire/wire.proto`. The site shows each such file as a page below files/, and the links lead there.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def _pages(entry: Any) -> Iterator[str]:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages of extensions, those of linked files, and of files that these link to."""
-    for path in sorted(ROOT.glob("extensions/*/**/*")):
-        if OF_EXTENSION.fullmatch(uri := path.relative_to(ROOT).as_posix()):
+    for file in sorted(ROOT.glob("extensions/*/**/*")):
+        if OF_EXTENSION.fullmatch(uri := file.relative_to(ROOT).as_posix()):
             files.append(File(uri, str(ROOT), config.site_dir, config.use_directory_urls))
     waiting = [file.src_uri for file in files.documentation_pages()]
     while waiting:

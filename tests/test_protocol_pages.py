@@ -16,38 +16,49 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 PAGES, CODE, TESTS = DOCS / "protocols", ROOT / "python_protocol", ROOT / "tests"
 
 
-class TestMft(ProtocolPageTests):
+class TestMft(
+    ProtocolPageTests,
+    page=PAGES / "mft.md",
+    tests=TESTS,
+    folders=(CODE / "mft",),
+    agents={"mft": MftPubSub},
+):
     """MFT-PubSub."""
 
-    page, folders, tests = PAGES / "mft.md", (CODE / "mft",), TESTS
-    agents = {"mft": MftPubSub}
 
-
-class TestAodv(ProtocolPageTests):
+class TestAodv(
+    ProtocolPageTests,
+    page=PAGES / "aodv.md",
+    tests=TESTS,
+    folders=(CODE / "aodv",),
+    agents={"aodv": Aodv},
+):
     """AODV."""
 
-    page, folders, tests = PAGES / "aodv.md", (CODE / "aodv",), TESTS
-    agents = {"aodv": Aodv}
 
-
-class TestBaselines(ProtocolPageTests):
+class TestBaselines(
+    ProtocolPageTests,
+    page=PAGES / "baselines.md",
+    tests=TESTS,
+    agents={"flooding": Flooding, "gossip": Gossip, "gossip-repair": RepairingGossip, "beacon": Beacon},
+):
     """Flooding, gossip, gossip with repair and beacons."""
 
-    page, folders, tests = PAGES / "baselines.md", (), TESTS
-    agents = {"flooding": Flooding, "gossip": Gossip, "gossip-repair": RepairingGossip, "beacon": Beacon}
 
-
-class TestElectionAndLink(ProtocolPageTests):
-    """The parts that protocols share."""
-
-    page, folders, tests = PAGES / "election-and-link.md", (CODE / "parts", CODE / "brokers"), TESTS
-    parts = {"Leader election": (Heartbeat,)}
-    parameters = {
+class TestElectionAndLink(
+    ProtocolPageTests,
+    page=PAGES / "election-and-link.md",
+    tests=TESTS,
+    folders=(CODE / "parts", CODE / "brokers"),
+    parts={"Leader election": (Heartbeat,)},
+    parameters={
         "The broker family": BrokerParameters,
         "Leader election": ElectionParameters,
         "Link layer": LinkParameters,
         "Unicast routing": UnicastParameters,
-    }
+    },
+):
+    """The parts that protocols share."""
 
     def test_messages_of_the_link_layer(self) -> None:
         """A data frame has the type of its payload."""

@@ -70,13 +70,14 @@ TAUGHT = {"tests/roambus/test_docs.py": ("tutorail",)}
 
 
 def test_files(said: list[tuple[str, str]]) -> None:
-    """A path leads to a file from the top of the repository, or from the folder or top folder of the file that names it."""
+    """A path leads to a file from the repository's top, or from the folder or top folder of the file that names it."""
     wrong = {
         (file, name)
         for file, text in said
         if not LEFT_OUT.match(file)
         for name in FILE.findall(text)
-        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0], Path(file).parent)) and name not in EXAMPLES
+        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0], Path(file).parent))
+        and name not in EXAMPLES
     }
     assert sorted(wrong) == []
 

@@ -1,7 +1,7 @@
 """What the tests of a protocol's page compare: its tables have what the code has, no more and no less.
 
-A test class derives from `ProtocolPageTests`; `pytest FILE --rewrite` writes what follows from the code: fields and sizes
-of messages, and the paper's rules, which the docstrings of functions and the comments of their decorators cite.
+A test class derives from `ProtocolPageTests`. `pytest FILE --rewrite` writes the fields and sizes of messages, and the
+paper's rules, which the docstrings of functions and the comments of their decorators cite.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from roambus.python_protocol.aodv.messages import Unreachable
 from roambus.python_protocol.brokers.agent import SHARED_MESSAGES
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.brokers.routing import Entry
-from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
+from roambus.python_protocol.filters import Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.messages.octets import Writer
@@ -78,14 +78,32 @@ class ProtocolPageTests:
     """The code that carries out the paper's rules."""
     tests: ClassVar[Path]
     """The tests that a switch can name."""
-    agents: ClassVar[Mapping[str, type[Agent]]] = {}
-    parts: ClassVar[Mapping[str, Sequence[type[Message]]]] = {}
+    agents: ClassVar[Mapping[str, type[Agent]]]
+    parts: ClassVar[Mapping[str, Sequence[type[Message]]]]
     """Messages of parts without an agent, by their sections."""
-    parameters: ClassVar[Mapping[str, type[Any]]] = {}
+    parameters: ClassVar[Mapping[str, type[Any]]]
     """Parameters of parts without an agent, by their sections."""
-    examples: ClassVar[Mapping[str, Any]] = {}
-    letters: ClassVar[Mapping[str, int]] = {}
+    examples: ClassVar[Mapping[str, Any]]
+    letters: ClassVar[Mapping[str, int]]
     """Sizes of the letters of this page's formulas."""
+
+    def __init_subclass__(
+        cls,
+        *,
+        page: Path,
+        tests: Path,
+        folders: Sequence[Path] = (),
+        agents: Mapping[str, type[Agent]] | None = None,
+        parts: Mapping[str, Sequence[type[Message]]] | None = None,
+        parameters: Mapping[str, type[Any]] | None = None,
+        examples: Mapping[str, Any] | None = None,
+        letters: Mapping[str, int] | None = None,
+    ) -> None:
+        """Keep the page's code and the values that its own field types need."""
+        super().__init_subclass__()
+        cls.page, cls.tests, cls.folders = page, tests, folders
+        cls.agents, cls.parts, cls.parameters = agents or {}, parts or {}, parameters or {}
+        cls.examples, cls.letters = examples or {}, letters or {}
 
     def under(self, name: str) -> str:
         """The section of an agent or part; a page of one agent is its section."""
@@ -95,7 +113,8 @@ class ProtocolPageTests:
 
     def test_messages(self, pytestconfig: pytest.Config) -> None:
         """Every message, with its fields and bytes."""
-        owners = {**{name: agent.messages for name, agent in self.agents.items()}, **self.parts}
+        owners: dict[str, Iterable[type[Message]]] = {**self.parts}
+        owners |= {name: agent.messages for name, agent in self.agents.items()}
         for owner, messages in owners.items():
             others = set(SHARED_MESSAGES) if owner in self.agents else set()
             own = {str(cls.message_type): cls for cls in messages if cls not in others}
@@ -234,7 +253,9 @@ def rules(folders: Iterable[Path]) -> str:
             functions = found.setdefault(source, [])
             if function not in functions:
                 functions.append(function)
-    ordered = sorted(found.items(), key=lambda item: [int(part) if part.isdigit() else part for part in _parts(item[0])])
+    ordered = sorted(
+        found.items(), key=lambda item: [int(part) if part.isdigit() else part for part in _parts(item[0])]
+    )
     lines = [f"| {source} | {', '.join(f'`{name}`' for name in functions)} |" for source, functions in ordered]
     return "\n".join(["| Source | Functions |", "|---|---|", *lines])
 

@@ -10,11 +10,14 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"caching": Caching},
+):
     """Caching for mobility."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"caching": Caching}
 
 
 def test_every_transcript_is_named() -> None:

@@ -12,11 +12,14 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"first-approach": FirstApproach, "simple": Simple, "resubscribing": Resubscribing},
+):
     """The first approach, Simple Routing and subscribing again."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"first-approach": FirstApproach, "simple": Simple, "resubscribing": Resubscribing}
 
 
 def test_every_transcript_is_named() -> None:

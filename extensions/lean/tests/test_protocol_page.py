@@ -10,11 +10,14 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"mft-lean": LeanMft},
+):
     """MFT-PubSub without its tree."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"mft-lean": LeanMft}
 
 
 def test_every_transcript_is_named() -> None:

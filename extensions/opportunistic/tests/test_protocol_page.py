@@ -10,8 +10,11 @@ from tests.support.protocol_pages import ProtocolPageTests
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"epidemic": Epidemic, "spray": SprayAndWait, "prophet": Prophet},
+):
     """Epidemic routing, spray and wait, PRoPHET."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"epidemic": Epidemic, "spray": SprayAndWait, "prophet": Prophet}

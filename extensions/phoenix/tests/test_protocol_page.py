@@ -11,12 +11,15 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"phoenix": Phoenix},
+    examples={"Stamp": Stamp(0, 1)},
+):
     """Phoenix."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"phoenix": Phoenix}
-    examples = {"Stamp": Stamp(0, 1)}
 
 
 def test_every_transcript_is_named() -> None:

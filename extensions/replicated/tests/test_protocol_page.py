@@ -10,12 +10,15 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"replicated": Replicated},
+    examples={"Stream": 3},
+):
     """Replicated brokers."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"replicated": Replicated}
-    examples = {"Stream": 3}
 
 
 def test_every_transcript_is_named() -> None:

@@ -14,11 +14,14 @@ from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
 HERE = Path(__file__).parent
 
 
-class TestPage(ProtocolPageTests):
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"dsdv": Dsdv, "dsr": Dsr, "olsr": Olsr, "gpsr": Gpsr, "geocast": Geocast},
+):
     """DSDV, DSR, OLSR, GPSR and geocast."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"dsdv": Dsdv, "dsr": Dsr, "olsr": Olsr, "gpsr": Gpsr, "geocast": Geocast}
 
 
 def test_every_transcript_is_named() -> None:

@@ -13,12 +13,13 @@ HERE = Path(__file__).parent
 REFERENCE, SUMMARY = Reference(1, "011"), Summary("011", bytes(8))
 
 
-class TestPage(ProtocolPageTests):
-    """The skip ring."""
-
-    page, folders, tests = HERE.parent / "page.md", (HERE.parent,), HERE
-    agents = {"skip-ring": SkipRing}
-    examples = {
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"skip-ring": SkipRing},
+    examples={
         "Topic": 1,
         "Label": "011",
         "MaybeLabel": "011",
@@ -28,8 +29,10 @@ class TestPage(ProtocolPageTests):
         "Reference | None": REFERENCE,
         "Check | None": Check(REFERENCE, "011"),
         "tuple[Summary, ...]": (SUMMARY, SUMMARY),
-    }
-    letters = {"t": 9, "l": 2, "r": length(REFERENCE), "s": length(SUMMARY)}
+    },
+    letters={"t": 9, "l": 2, "r": length(REFERENCE), "s": length(SUMMARY)},
+):
+    """The skip ring."""
 
 
 def test_every_transcript_is_named() -> None:
