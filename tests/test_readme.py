@@ -24,6 +24,19 @@ DOCUMENTS = [ROOT / "README.md", *(path for path in documents() if path != TUTOR
 BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 """Run by the tests of the whole, and by whatever runs these tests."""
 
+WORDS_OF = {
+    "exploring": {"explore"},
+    "export": {"export"},
+    "live": {"live"},
+    "provenance": {"crate", "verify"},
+    "recording": {"rerun", "--record"},
+    "testing": {"pytest"},
+    "vetting": {"vet"},
+    "viewer": {"play", "replay"},
+}
+"""Words of commands that an extension brings: without it these lines of pages are left out."""
+GONE = {word for name, words in WORDS_OF.items() if not (ROOT / "extensions" / name).is_dir() for word in words}
+
 NEEDS_SPARK = ("roambus aggregate", "roambus reproduce")
 
 LONG = {"cluster", "precision", "provenance", "sweeps", "testing", "tuned", "vetting"}
@@ -35,7 +48,8 @@ STARTS_S = 100.0
 
 def commands(text: str, kind: str = "sh") -> list[str]:
     blocks = [content for language, content in BLOCK.findall(text) if language == kind]
-    return [line for block in blocks for line in block.splitlines() if line and line not in BY_MAKE]
+    lines = (line for block in blocks for line in block.splitlines())
+    return [line for line in lines if line and line not in BY_MAKE and not GONE & {*line.split()}]
 
 
 def needs_spark(document: Path) -> bool:
@@ -51,7 +65,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _with_marks(documents: Iterable[Path]) -> list[ParameterSet]:
     """Pages that make whole sweeps, or start a cluster, are left to `make test-slow`."""
-    return [pytest.param(one, marks=[pytest.mark.slow] if name_of(one) in LONG else []) for one in documents]
+    return [
+        pytest.param(document, marks=[pytest.mark.slow] if name_of(document) in LONG else []) for document in documents
+    ]
 
 
 def name_of(document: Path) -> str:
@@ -151,7 +167,7 @@ def test_contributing_declines_what_roambus_is_not() -> None:
     items = re.findall(r"^- (.+?): ", section, re.MULTILINE)
     quoted = " ".join(re.findall(r"^> (.+)$", page("contributing").read_text(), re.MULTILINE))
     assert len(items) > 5
-    assert [one for one in items if one not in quoted] == []
+    assert [item for item in items if item not in quoted] == []
 
 
 def test_the_readme_has_the_two_commands() -> None:
