@@ -451,8 +451,8 @@ def _differences(trials: int) -> Iterator[tuple[str, float]]:
         yield f"| {name} | {times:g} | {' | '.join(map(_percent, found))} |", 1
 
 
-def _difference(one: Population, times: float, random: np.random.Generator, size: int | tuple[int, int]) -> Floats:
-    return one.draw(random, size) - times * one.draw(random, size)
+def _difference(ages: Population, times: float, random: np.random.Generator, size: int | tuple[int, int]) -> Floats:
+    return ages.draw(random, size) - times * ages.draw(random, size)
 
 
 def _percent(share: float) -> str:

@@ -109,9 +109,9 @@ class Check(NamedTuple):
 def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> list[Finding]:
     """Return the checks' findings; call `tell` with each subject first."""
     found = []
-    for one in checks:
-        tell(one.what)
-        found.append(look(*one))
+    for check in checks:
+        tell(check.what)
+        found.append(look(*check))
     return found
 
 
@@ -175,8 +175,8 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
     """
     answer = _run([str(program), "-v"])
     # With its own libraries, those that it was linked to, it tells its release also where it does not start with ours.
-    told = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
-    release = re.search(r"^Version: ([\w.]+)", told.stdout, re.MULTILINE)
+    version_output = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
+    release = re.search(r"^Version: ([\w.]+)", version_output.stdout, re.MULTILINE)
     return answer, release[1] if release else ""
 
 
@@ -343,7 +343,7 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     system = Check("system", _check_system, "")
     spark = [system, Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
     found = look_at(python, tell), look_at(spark, tell)
-    known = {name: look_at((*one.itself, one.modules), tell) for name, one in simulators().items()}
+    known = {name: look_at((*simulator.itself, simulator.modules), tell) for name, simulator in simulators().items()}
     return Diagnosis(*found, known, look_at(BUILDING, tell))
 
 
@@ -357,9 +357,12 @@ def report(diagnosis: Diagnosis, console: Console) -> None:
         status = finding.result.status
         table.add_row(finding.what, Text(status.value, COLOURS[status]), Text(finding.result.found))
     console.print(table)
-    lines = [f"to do for {one.what}: {one.result.advice}" for one in diagnosis.findings if not one.is_ok]
+    lines = [
+        f"to do for {finding.what}: {finding.result.advice}" for finding in diagnosis.findings if not finding.is_ok
+    ]
     for backend in diagnosis.backends:
-        ways = "; ".join(f"{one.what} is {one.result.status.value}" for one in diagnosis.in_the_way(backend))
+        in_the_way = diagnosis.in_the_way(backend)
+        ways = "; ".join(f"{finding.what} is {finding.result.status.value}" for finding in in_the_way)
         lines.append(f"--backend {backend}: {f'no: {ways}' if ways else 'yes'}")
     for line in lines:
         console.print(Text(line), soft_wrap=True)

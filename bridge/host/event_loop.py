@@ -160,9 +160,9 @@ class Host:
             node, destination, message, reason = failure
             self.failures[reason] += 1
             self._trace.add(TraceRow(now, node, DROP, message.message_type, peer=destination, detail=reason))
-            told = failure if self._fragments is None else self._fragments.failed(failure)
-            if told is not None:
-                self._faults.report_failed_send(node, SendFailed(destination, told.message, reason))
+            reported = failure if self._fragments is None else self._fragments.failed(failure)
+            if reported is not None:
+                self._faults.report_failed_send(node, SendFailed(destination, reported.message, reason))
         timers, next_due = 0, self._next_due
         # What a wall clock has gone past is due, too; a simulator's never goes past anything.
         while (due := next_due()) is not None and due <= now and not step.more:
@@ -405,6 +405,8 @@ def _notifications_in(value: object) -> Iterator[str]:
     if isinstance(value, Notification):
         yield str(value.id)
     elif isinstance(value, Message):
-        yield from (one for field in fields(value) for one in _notifications_in(getattr(value, field.name)))
+        yield from (
+            notification for field in fields(value) for notification in _notifications_in(getattr(value, field.name))
+        )
     elif isinstance(value, tuple):
-        yield from (one for part in value for one in _notifications_in(part))
+        yield from (notification for part in value for notification in _notifications_in(part))

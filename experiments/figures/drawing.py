@@ -236,9 +236,9 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
 
 def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
     """Each line's colour, marker and dash."""
-    agents = [one.place.get(AGENT, "") for one in series]
+    agents = [line.place.get(AGENT, "") for line in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
-    ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
+    ranks = [look.agents.index(agent) if agent in look.agents else index for index, agent in enumerate(agents)]
     before = [ranks[:index].count(rank) for index, rank in enumerate(ranks)]
     # An agent's further lines have markers and dashes that no agent has.
     further = itertools.count(max([len(look.agents) - 1, *ranks]) + 1)
@@ -247,9 +247,9 @@ def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
         {
             "color": colour_of(rank, 0 if look.is_grey else earlier, look),
             "marker": _MARKERS[form % len(_MARKERS)],
-            "linestyle": _LINES[form % len(_LINES)] if one.label else "",
+            "linestyle": _LINES[form % len(_LINES)] if agent.label else "",
         }
-        for one, rank, earlier, form in zip(series, ranks, before, forms, strict=True)
+        for agent, rank, earlier, form in zip(series, ranks, before, forms, strict=True)
     ]
 
 

@@ -190,9 +190,11 @@ def oracle_remark(measured: Measurements, agents: Sequence[str]) -> str:
 
 def beside(figures: Sequence[Figure]) -> list[Figure]:
     """The figures; those with the same lines of one metric, such as one of each agent, get one vertical range."""
-    kinds = [(one.x_title, one.y_title, one.scale, *(line.label for line in one.series)) for one in figures]
-    groups = {kind: [one for own, one in zip(kinds, figures, strict=True) if own == kind] for kind in kinds}
-    lines = {kind: tuple(series for one in group for series in one.series) for kind, group in groups.items()}
+    kinds = [
+        (figure.x_title, figure.y_title, figure.scale, *(line.label for line in figure.series)) for figure in figures
+    ]
+    groups = {kind: [figure for own, figure in zip(kinds, figures, strict=True) if own == kind] for kind in kinds}
+    lines = {kind: tuple(series for figure in group for series in figure.series) for kind, group in groups.items()}
     return [replace(figure, beside=lines[kind]) for kind, figure in zip(kinds, figures, strict=True)]
 
 

@@ -135,7 +135,7 @@ def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRI
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
-    supports = {one.column: one.support for one in declared}
+    supports = {metric.column: metric.support for metric in declared}
     groups = runs.astype(dict.fromkeys(metrics, float)).groupby(place, sort=False)
     numbers = groups.ngroup().to_numpy().astype("int64")
     order = np.argsort(numbers, kind="stable")

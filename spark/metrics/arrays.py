@@ -88,13 +88,13 @@ class Arrays:
         publisher, is_early = self._publishers()
         # A publisher's own notification is no delivery.
         published, routed, delivered = (
-            one.at(publisher[one.keys >> 16] != one.keys & GREATEST_NODE)
-            for one in (self._listed(schema.PUBLISH), self._listed(schema.ROUTE), self._delivered())
+            listing.at(publisher[listing.keys >> 16] != listing.keys & GREATEST_NODE)
+            for listing in (self._listed(schema.PUBLISH), self._listed(schema.ROUTE), self._delivered())
         )
         keys, where = np.unique(published.keys, return_index=True)
         ranks = np.argsort(np.argsort(where))
         of_published, of_routed, of_delivered = (
-            _places(keys, ranks, one.keys) for one in (published, routed, delivered)
+            _places(keys, ranks, listing.keys) for listing in (published, routed, delivered)
         )
         where.sort()
         keys, count = published.keys[where], len(where)
@@ -209,7 +209,7 @@ class Arrays:
         rows = self.rows
         where = rows.of(schema.RADIO)
         names, place = rows.texts(schema.MESSAGE_TYPE, where)
-        where = where[np.array([one == name for one in names], bool)[place]]
+        where = where[np.array([text == name for text in names], bool)[place]]
         counts = np.full(GREATEST_NODE + 1, math.nan)
         counts[rows.numbers(schema.NODE)[where]] = self._measured(schema.RADIO, where)
         return counts if len(where) else np.empty(0)

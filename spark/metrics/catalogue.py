@@ -106,8 +106,8 @@ def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Ru
 def metrics_in(names: Mapping[str, Any]) -> tuple[Metric, ...]:
     """Return a module's metrics in order; `names` are its `vars`."""
     here = str(names["__name__"]).partition(".")[0]
-    found = (one for one in names.values() if isinstance(one, Metric) and one.compute is not None)
-    return tuple(one for one in found if one.compute.__module__.partition(".")[0] == here)
+    found = (name for name in names.values() if isinstance(name, Metric) and name.compute is not None)
+    return tuple(entry for entry in found if entry.compute.__module__.partition(".")[0] == here)
 
 
 DECLARED = "roambus.metrics"
@@ -117,15 +117,15 @@ DECLARED = "roambus.metrics"
 def declarations(metrics: Iterable[Metric]) -> str:
     """The declarations of these metrics as JSON."""
     named = ("column", "title", "meaning", "unit")
-    texts = ({name: getattr(one, name) for name in named} for one in metrics)
-    words = ({"scale": one.scale.value, "kind": one.kind.value, "skewed": one.skewed} for one in metrics)
+    texts = ({name: getattr(entry, name) for name in named} for entry in metrics)
+    words = ({"scale": entry.scale.value, "kind": entry.kind.value, "skewed": entry.skewed} for entry in metrics)
     return json.dumps([{**text, **word} for text, word in zip(texts, words, strict=True)])
 
 
 def declared(text: str) -> tuple[Metric, ...]:
     """Read the text of `declarations`; raises ValueError, TypeError, KeyError."""
     found = json.loads(text)
-    return tuple(Metric(**{**one, "scale": Scale(one["scale"]), "kind": Kind(one["kind"])}) for one in found)
+    return tuple(Metric(**{**entry, "scale": Scale(entry["scale"]), "kind": Kind(entry["kind"])}) for entry in found)
 
 
 SENT_PREFIX = "sent_"
@@ -403,8 +403,8 @@ def percentile(values: Any, part: float) -> float:
 
 METRICS = metrics_in(globals())
 """The metrics of every run, in the order of tables and reports."""
-COUNTS = tuple(one.column for one in METRICS if one.kind is Kind.COUNT)
-MAIN_METRICS = tuple(one.column for one in METRICS if one.is_main)
+COUNTS = tuple(entry.column for entry in METRICS if entry.kind is Kind.COUNT)
+MAIN_METRICS = tuple(entry.column for entry in METRICS if entry.is_main)
 
 EXPECTED = expected.column
 ATTEMPTED = attempted.column

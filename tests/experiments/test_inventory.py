@@ -31,9 +31,9 @@ def test_everything_has_a_name_and_a_sentence(kind: str) -> None:
 
 def test_two_studies_of_one_folder_have_sentences_of_their_own() -> None:
     """The docstring below a study's definition comes before that of its module."""
-    told = summaries("studies")
-    assert "802.15.4" in told["thesis-acknowledged"]
-    assert len(set(told.values())) == len(told)
+    sentences = summaries("studies")
+    assert "802.15.4" in sentences["thesis-acknowledged"]
+    assert len(set(sentences.values())) == len(sentences)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -43,11 +43,11 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def finding(diagnosis: Diagnosis, what: str) -> Finding:
-    (found,) = (one for one in diagnosis.findings if one.what == what)
+    (found,) = (entry for entry in diagnosis.findings if entry.what == what)
     return found
 
 
-def told(what: str) -> tuple[Status, str, str]:
+def finding_on(what: str) -> tuple[Status, str, str]:
     """Status, what was found, and the advice."""
     result = finding(examine(), what).result
     return result.status, result.found, result.advice
@@ -68,7 +68,7 @@ def test_whatever_is_there_is_ok(roots: Path) -> None:
 
 def test_the_embedded_radio_is_tried() -> None:
     """By a run in which something is received."""
-    status, found, _ = told("embedded radio")
+    status, found, _ = finding_on("embedded radio")
     assert status is Status.OK
     assert int(found.split()[1]) > 0
 
@@ -79,22 +79,22 @@ def test_roots_that_are_not_set_are_missing(
 ) -> None:
     """The advice is to set them; the embedded radio runs nevertheless."""
     monkeypatch.delenv(variable)
-    status, found, advice = told(what)
+    status, found, advice = finding_on(what)
     assert (status, found) == (Status.MISSING, f"{variable} is not set")
     assert advice.startswith("set it to the folder of a")
     diagnosis = examine()
-    assert [one.what for one in diagnosis.in_the_way("castalia")] == [what]
+    assert [entry.what for entry in diagnosis.in_the_way("castalia")] == [what]
     assert diagnosis.in_the_way("radio") == []
 
 
 def test_a_folder_that_is_no_omnetpp_is_broken(roots: Path) -> None:
     """So is one that is too old, and one that was not built."""
     (roots / "omnetpp" / "lib" / "liboppsim.so").unlink()
-    assert told("OMNeT++")[:2] == (Status.BROKEN, f"5.7.1 in {roots / 'omnetpp'} is not built")
+    assert finding_on("OMNeT++")[:2] == (Status.BROKEN, f"5.7.1 in {roots / 'omnetpp'} is not built")
     write(roots / "omnetpp" / "Version", "omnetpp-4.6\n")
-    assert told("OMNeT++")[1:] == (f"4.6 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1 or 6.1")
+    assert finding_on("OMNeT++")[1:] == (f"4.6 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1 or 6.1")
     (roots / "omnetpp" / "Version").unlink()
-    assert told("OMNeT++")[1] == f"{roots / 'omnetpp'} is not OMNeT++"
+    assert finding_on("OMNeT++")[1] == f"{roots / 'omnetpp'} is not OMNeT++"
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,16 @@ def test_another_omnetpp_will_do_with_a_castalia_on_it(roots: Path, release: str
     """It is told whether this combination was tried; without a Castalia, what to do."""
     write(roots / "omnetpp" / "Version", f"omnetpp-{release}\n")
     program = write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", release), 0o700)
-    assert told("OMNeT++") == (Status.OK, f"{release} in {roots / 'omnetpp'}, {words}", "")
-    assert told("Castalia")[0] == Status.OK
+    assert finding_on("OMNeT++") == (Status.OK, f"{release} in {roots / 'omnetpp'}, {words}", "")
+    assert finding_on("Castalia")[0] == Status.OK
     program.unlink()
-    assert told("Castalia")[2].endswith("docs/guide/castalia.md says what concerns a tree that is to")
+    assert finding_on("Castalia")[2].endswith("docs/guide/castalia.md says what concerns a tree that is to")
 
 
 def test_a_castalia_on_another_omnetpp_is_broken(roots: Path) -> None:
     """It is told which is where."""
     write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
-    status, found, advice = told("Castalia")
+    status, found, advice = finding_on("Castalia")
     assert status is Status.BROKEN
     assert found == f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
     assert advice.startswith(f"build Castalia in {roots / 'castalia'} with this OMNeT++, or let OMNETPP_ROOT name")
@@ -125,7 +125,7 @@ def test_a_castalia_that_starts_with_its_own_omnetpp_only_tells_which(roots: Pat
     lost = f"case $LD_LIBRARY_PATH in {roots}*) echo 'symbol lookup error' >&2; exit 127;; esac\n"
     first, version = STARTS.split("\n", 1)
     write(roots / "castalia" / "src" / "CastaliaBin", f"{first}\n{lost}{version}", 0o700)
-    status, found, _ = told("Castalia")
+    status, found, _ = finding_on("Castalia")
     expected = f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
     assert (status, found) == (Status.BROKEN, expected)
 
@@ -135,11 +135,11 @@ def test_modules_from_another_omnetpp_are_broken(roots: Path) -> None:
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 6.1, Castalia...")
     expected = f"{library} was built with OMNeT++ 6.1, and OMNETPP_ROOT has 5.7.1"
-    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus doctor --build castalia")
+    assert finding_on("modules for Castalia") == (Status.BROKEN, expected, "run roambus doctor --build castalia")
     with pytest.raises(UserError, match=f"{re.escape(expected)}: build it again with roambus doctor --build castalia"):
         find_installation()
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 5.7.1, Castalia...")
-    assert told("modules for Castalia")[0] is Status.OK
+    assert finding_on("modules for Castalia")[0] is Status.OK
     assert find_installation().modules.library == library
 
 
@@ -147,25 +147,25 @@ def test_a_castalia_that_does_not_start_is_broken(roots: Path) -> None:
     """With its own last words; one that was not built is missing."""
     program = roots / "castalia" / "src" / "CastaliaBin"
     write(program, "#!/bin/sh\necho 'symbol lookup error: undefined symbol' >&2\nexit 127\n", 0o700)
-    status, found, advice = told("Castalia")
+    status, found, advice = finding_on("Castalia")
     assert (status, found) == (Status.BROKEN, f"{program} does not start: symbol lookup error: undefined symbol")
     assert advice == f"build Castalia in {roots / 'castalia'} with this OMNeT++"
     program.chmod(0o600)
-    assert told("Castalia")[:2] == (Status.BROKEN, f"{program} cannot be executed")
+    assert finding_on("Castalia")[:2] == (Status.BROKEN, f"{program} cannot be executed")
     program.unlink()
-    assert told("Castalia")[:2] == (Status.MISSING, f"{program} is not there")
+    assert finding_on("Castalia")[:2] == (Status.MISSING, f"{program} is not there")
 
 
 def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     """So are those that lack a library; without sources there is other advice than without a build."""
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, "0" * 64)
-    told_to = "run roambus doctor --build castalia"
-    assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", told_to)
+    advice = "run roambus doctor --build castalia"
+    assert finding_on("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", advice)
     library.unlink()
-    assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", told_to)
+    assert finding_on("modules for Castalia") == (Status.MISSING, f"{library} is not built", advice)
     (roots / "omnet" / "Makefile").unlink()
-    assert "name the folder omnet of roambus' sources" in told("modules for Castalia")[2]
+    assert "name the folder omnet of roambus' sources" in finding_on("modules for Castalia")[2]
 
 
 def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_omnetpp_is_refused_by_runs_too(roots: Path) -> None:
     """Castalia would start all the same, with the libraries of another OMNeT++ that it was linked to."""
     (roots / "omnetpp" / "Version").unlink()
-    assert told("OMNeT++")[:2] == (Status.BROKEN, f"{roots / 'omnetpp'} is not OMNeT++")
+    assert finding_on("OMNeT++")[:2] == (Status.BROKEN, f"{roots / 'omnetpp'} is not OMNeT++")
     with pytest.raises(UserError, match=f"OMNETPP_ROOT: {roots / 'omnetpp'} is not OMNeT"):
         find_installation()
 
@@ -191,7 +191,7 @@ def test_a_library_that_is_not_found_is_named(roots: Path, tmp_path: Path, monke
     """As the dynamic linker says it."""
     write(tmp_path / "bin" / "ldd", "#!/bin/sh\nprintf '\\tlibzmq.so.5 => not found\\n'\n", 0o700)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    status, found, _ = told("modules for Castalia")
+    status, found, _ = finding_on("modules for Castalia")
     assert status is Status.BROKEN
     assert found.endswith("libroambus.so needs libzmq.so.5")
 

@@ -207,7 +207,7 @@ def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
     return axes.get_ylim()
 
 
-def test_rates_near_one_are_told_apart() -> None:
+def test_rates_near_one_are_distinguished() -> None:
     """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
     assert crowds([0.96, 0.99, 1.0])
     assert not crowds([0.2, 0.5, 0.99])
@@ -234,8 +234,10 @@ def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", ["screen", "column"])
 def test_the_names_of_many_lines_make_a_picture_taller(size: str, tmp_path: Path) -> None:
     """Beside the axes or below them: it is drawn without a warning that nothing was left for the axes."""
-    values, one = ("1", "2"), (1.0, 5.0)
-    lines = tuple(Series(f"an agent, brokers {number}, speed 8", values, one, one, one, (3, 3)) for number in range(14))
+    values, means = ("1", "2"), (1.0, 5.0)
+    lines = tuple(
+        Series(f"an agent, brokers {number}, speed 8", values, means, means, means, (3, 3)) for number in range(14)
+    )
     look = read_look("png", size, "colour")
     draw(Figure("many", "many", "x", "y", values, lines), tmp_path, look)
     draw(Figure("two", "two", "x", "y", values, lines[:2]), tmp_path, look)
