@@ -25,8 +25,9 @@ from typing import NamedTuple, Protocol
 from roambus.bridge.formats.ini.lookup import Beyond
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
@@ -119,7 +120,7 @@ class Hello:
     """The simulator's facts before the first step; `nodes[i]` is node i.
 
     `take_note(time, node, text)` copies notes and deliveries into the simulator's log. Without `own` the host drives
-    all nodes; without `framing` the ini's embedded radio applies.
+    all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
     simulator: str
@@ -152,7 +153,10 @@ DEATHS = "died_us"
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`."""
+    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`.
+
+    Metrics take `roambus.bridge.trace.schema.AIR_FRAMES` and `AIR_BYTES`; without them each packet counts as a frame.
+    """
 
     counts: dict[str, Sequence[int]] = field(default_factory=dict)
     energy_mj: Sequence[float] = ()
@@ -219,7 +223,7 @@ _SUPPLY = ("initial_energy_j", "baseline_power_mw")
 _RADIO_ALONE = (
     *(path_of(ChannelSettings, name) for name in _SHADOWING),
     *(path_of(RadioSettings, name) for name in _RECEPTION),
-    *(path_of(MacSettings, name) for name in _ACCESS),
+    *(path_of(TunableMacSettings, name) for name in _ACCESS),
     *(path_of(NodeSettings, name) for name in _SUPPLY),
 )
 """Keys of signals, access and energy; path loss and power give the range of ideal links, too, and sizes count."""

@@ -26,7 +26,7 @@ from roambus.bridge.system.process import remove_abandoned, termination_interrup
 from roambus.console.output import Telling, with_options
 
 MODULES = {
-    **dict.fromkeys(("rerun", "run", "trace"), "runs"),
+    **dict.fromkeys(("run", "trace"), "runs"),
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",

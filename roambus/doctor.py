@@ -14,12 +14,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ from roambus.bridge.backends.castalia.installation import (
     OMNETPP,
     OMNETPP_ROOT,
     TRIED,
+    build_modules,
     environment_with,
     find_modules,
     major,
@@ -43,6 +44,8 @@ from roambus.bridge.backends.castalia.installation import (
     simulator_in,
     tried,
 )
+from roambus.bridge.backends.registry import DEFAULT
+from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.process import cores
 
@@ -129,7 +132,7 @@ ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
 # What is built of our own sources is built by a command, so that the advice is the command and no list of steps.
-BUILD, BUILD_ADAPTER = "run roambus doctor --build castalia", "run roambus doctor --build ns3"
+BUILD = "run roambus doctor --build castalia"
 
 
 def check_omnetpp() -> Result:
@@ -188,7 +191,7 @@ def _for_newer() -> str:
 
 
 def check_library() -> Result:
-    """Check its build from our wire.proto, and its libraries."""
+    """Check the modules' sources and their build with this OMNeT++."""
     modules = find_modules()
     library = modules.library
     if not (modules.sources / "Makefile").is_file():
@@ -196,36 +199,13 @@ def check_library() -> Result:
         return missing(f"{modules.sources} is not there", advice)
     if not library.is_file():
         return missing(f"{library} is not built", BUILD)
-    found = _check_built(library, BUILD)
+    found = check_built(library, BUILD)
     wrong = other_release(library, OMNETPP, OMNETPP_ROOT, _omnetpp_release())
     return broken(wrong, BUILD) if wrong and found.status is Status.OK else found
 
 
-def check_ns3() -> Result:
-    """Check the package's headers."""
-    from roambus.extensions.ns3.backend import find_ns3
-
-    try:
-        return ok(str(find_ns3()))
-    except UserError as error:
-        found, _, advice = str(error).partition(": ")
-        return missing(found, advice)
-
-
-def check_adapter() -> Result:
-    """Check its build for this ns-3 from our wire.proto, and its libraries."""
-    from roambus.extensions.ns3.backend import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
-
-    program = find_modules().build / PROGRAM
-    if not program.is_file():
-        return missing(f"{program} is not built", BUILD_ADAPTER)
-    with suppress(UserError):  # where there is no ns-3, that is a finding of its own
-        if wrong := other_release(program, SIMULATOR, NS3_ROOT, release_in(find_ns3())):
-            return broken(wrong, BUILD_ADAPTER)
-    return _check_built(program, BUILD_ADAPTER)
-
-
-def _check_built(file: Path, build: str) -> Result:
+def check_built(file: Path, build: str) -> Result:
+    """Check its build from our wire.proto, and its libraries."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
 
     # The hash is compiled in as a text. To start the library and ask would need a simulator, which may be missing.
@@ -281,14 +261,40 @@ def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
 
-SIMULATORS = (
-    Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
-    Check("Castalia", check_castalia, "build Castalia again"),
+def build_library() -> Path:
+    """Build the modules for Castalia; return their library. Raise UserError, RoambusError."""
+    build_modules(find_modules())
+    return find_modules().library
+
+
+class Simulator(NamedTuple):
+    """A simulator of its own, which runs agents by modules that are built of our sources.
+
+    An extension brings one by an entry point of the group `roambus.simulators`, named after its back-end.
+    """
+
+    itself: Sequence[Check]
+    """What the build needs of it."""
+    modules: Check
+    build: Callable[[], Path]
+    """Builds the modules and returns their file; raises UserError, RoambusError."""
+
+
+CASTALIA = Simulator(
+    (
+        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
+        Check("Castalia", check_castalia, "build Castalia again"),
+    ),
+    Check("modules for Castalia", check_library, BUILD),
+    build_library,
 )
-"""The build and run dependencies of the modules for Castalia."""
-CASTALIA = (*SIMULATORS, Check("modules for Castalia", check_library, BUILD))
-NS3_ITSELF = Check("ns-3", check_ns3, "install the package ns3 again")
-NS3 = (NS3_ITSELF, Check("adapter for ns-3", check_adapter, BUILD_ADAPTER))
+
+
+def simulators() -> dict[str, Simulator]:
+    """Return the simulators by the names of their back-ends; the core's first."""
+    return {"castalia": CASTALIA} | {name: point.load() for name, point in named(SIMULATORS).items()}
+
+
 BUILDING = (
     Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
     Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
@@ -297,8 +303,6 @@ BUILDING = (
 )
 """Build tools: make, compiler, wire libraries."""
 
-BACKENDS = ("radio", "castalia", "ns3")
-"""Back-ends with needs beyond those of every run."""
 PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
@@ -311,18 +315,23 @@ class Diagnosis:
     python: Sequence[Finding]
     """Nothing runs without these."""
     spark: Sequence[Finding]
-    castalia: Sequence[Finding]
-    ns3: Sequence[Finding]
+    simulators: Mapping[str, Sequence[Finding]]
+    """By the names of their back-ends."""
     building: Sequence[Finding]
 
     @property
     def findings(self) -> list[Finding]:
         """Return all findings in table order."""
-        return [*self.python, *self.spark, *self.castalia, *self.ns3, *self.building]
+        return [*self.python, *self.spark, *chain.from_iterable(self.simulators.values()), *self.building]
+
+    @property
+    def backends(self) -> list[str]:
+        """Return the default back-end and those of simulators."""
+        return [DEFAULT, *self.simulators]
 
     def in_the_way(self, backend: str) -> list[Finding]:
         """Return the obstacles to runs with this back-end."""
-        needed = [*self.python, *{"castalia": self.castalia, "ns3": self.ns3}.get(backend, ())]
+        needed = [*self.python, *self.simulators.get(backend, ())]
         return [finding for finding in needed if not finding.is_ok]
 
 
@@ -333,7 +342,9 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
     system = Check("system", _check_system, "")
     spark = [system, Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
-    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, CASTALIA, NS3, BUILDING)))
+    found = look_at(python, tell), look_at(spark, tell)
+    known = {name: look_at((*one.itself, one.modules), tell) for name, one in simulators().items()}
+    return Diagnosis(*found, known, look_at(BUILDING, tell))
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:
@@ -347,7 +358,7 @@ def report(diagnosis: Diagnosis, console: Console) -> None:
         table.add_row(finding.what, Text(status.value, COLOURS[status]), Text(finding.result.found))
     console.print(table)
     lines = [f"to do for {one.what}: {one.result.advice}" for one in diagnosis.findings if not one.is_ok]
-    for backend in BACKENDS:
+    for backend in diagnosis.backends:
         ways = "; ".join(f"{one.what} is {one.result.status.value}" for one in diagnosis.in_the_way(backend))
         lines.append(f"--backend {backend}: {f'no: {ways}' if ways else 'yes'}")
     for line in lines:

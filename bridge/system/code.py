@@ -32,7 +32,8 @@ from roambus.bridge.system.process import is_raised
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
-DRIVERS = "roambus.drivers"
+DRIVERS, RECORDERS, SIMULATORS = "roambus.drivers", "roambus.recorders", "roambus.simulators"
+EXECUTORS, JOB_ARRAYS = "roambus.executors", "roambus.job_arrays"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:

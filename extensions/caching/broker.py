@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from roambus.extensions.caching.cache import Cache, CachingParameters
 from roambus.extensions.caching.subscriptions import NUMBERS, Request, Response, SubscriptionTable
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.agent import Listing, Recent, on
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.brokers.routing import ForgetfulBroker
 from roambus.python_protocol.filters import Notification

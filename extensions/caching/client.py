@@ -13,10 +13,10 @@ from typing import ClassVar
 from roambus.extensions.caching.broker import Broker
 from roambus.extensions.caching.cache import ANSWER, CACHE, FORGET, CachingParameters
 from roambus.extensions.caching.subscriptions import NUMBERS, Request, Response
-from roambus.extensions.first_approach.simple import Client as SimpleClient
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.anonymous import Client as AnonymousClient
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification
@@ -26,7 +26,7 @@ from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.trace_rows import DROP
 
 
-class Client(SimpleClient):
+class Client(AnonymousClient):
     """A subscriber and publisher of one node."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:

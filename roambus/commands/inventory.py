@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from roambus.bridge.backends.registry import DEFAULT
+from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import MEASURE, THING_NAME, Named
 from roambus.console.output import answer, answer_whole, console, remark, telling
@@ -113,7 +114,7 @@ def docs(page: str | None) -> None:
 @click.option(
     "--build",
     "simulator",
-    type=click.Choice(["castalia", "ns3"]),
+    type=click.Choice(["castalia", *named(SIMULATORS)]),
     help="Builds the modules by which this simulator runs agents, and prints where they are.",
 )
 def doctor(simulator: str | None) -> None:
@@ -139,34 +140,25 @@ def doctor(simulator: str | None) -> None:
     try:
         from rich.console import Console
 
-        from roambus.doctor import BACKENDS as LOOKED_AT
         from roambus.doctor import examine, report
     except ImportError as error:
         raise UserError(f"{error}: install roambus again, with everything that it needs") from None
     with console().status("looking") as status:
         diagnosis = examine(lambda what: status.update(f"looking at {what}"))
-    answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in LOOKED_AT})
+    answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in diagnosis.backends})
     if not telling().as_json:
         report(diagnosis, Console())
     sys.exit(bool(diagnosis.in_the_way(DEFAULT)))
 
 
-def _build(simulator: str) -> None:
-    from roambus.doctor import BUILDING, NS3_ITSELF, SIMULATORS, look_at
+def _build(name: str) -> None:
+    from roambus.doctor import BUILDING, look_at, simulators
 
-    sources = SIMULATORS if simulator == "castalia" else (NS3_ITSELF,)
-    lacking = [finding for finding in look_at([*sources, *BUILDING]) if not finding.is_ok]
+    simulator = simulators()[name]
+    lacking = [finding for finding in look_at([*simulator.itself, *BUILDING]) if not finding.is_ok]
     if lacking:
-        raise UserError(f"nothing can be built for {simulator} yet: {'; '.join(map(str, lacking))}")
-    if simulator == "castalia":
-        from roambus.bridge.backends.castalia.installation import build_modules, find_modules
-
-        build_modules(find_modules())
-        library = find_modules().library
-    else:
-        from roambus.extensions.ns3.backend import build_adapter
-
-        library = build_adapter()
+        raise UserError(f"nothing can be built for {name} yet: {'; '.join(map(str, lacking))}")
+    library = simulator.build()
     answer(library, library=library)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from roambus.bridge.system.code import EXECUTORS, JOB_ARRAYS, named
 from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.commands.runs import announce_compilation, recorder
 from roambus.console.options import (
@@ -37,7 +38,6 @@ from roambus.console.options import (
     SWEEP_NAME,
     VALUES,
     WORKERS,
-    Simulator,
     factory_of,
     goes_with,
     grouped,
@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
     from roambus.experiments.sweeps.runner import Crew, Summary
+    from roambus.experiments.sweeps.stores import Store
     from roambus.experiments.sweeps.sweep import Sweep
-    from roambus.extensions.object_store.stores import Store
     from roambus.spark.metrics.extra import Extra
 
 FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
@@ -211,7 +211,7 @@ def sweep(
     if slurm is not None:
         answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
         return
-    factory = factory_of(backend or chosen.backend, Simulator(deadline))
+    factory = factory_of(backend or chosen.backend, deadline)
     make = partial(run_sweep, out=folder, crew=make_crew(workers, spark), making=making, backend=factory)
     if wished is None:
         report_problems(make(chosen))
@@ -221,12 +221,9 @@ def sweep(
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
     from roambus.experiments.sweeps.request import opened_results
-    from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
 
-    arguments = without_options(sys.argv[1:], "--slurm", "--tasks")
-    command = [sys.executable, "-m", "roambus", *arguments]
-    text = script(chosen.name, command, len(expand(chosen)), tasks, Path.cwd())
+    text = extension("--slurm", JOB_ARRAYS, "slurm")(chosen.name, sys.argv[1:], len(expand(chosen)), tasks)
     with opened_results(chosen, results):
         file.write_text(text, encoding="utf-8")
     return file
@@ -277,9 +274,16 @@ def make_crew(workers: int, spark: str | None) -> Crew:
         from roambus.experiments.sweeps.processes import Processes
 
         return Processes(workers)
-    from roambus.extensions.cluster.cluster import Cluster
+    made: Crew = extension("--spark", EXECUTORS, "spark")(spark, remark)
+    return made
 
-    return Cluster(spark, remark)
+
+def extension(option: str, group: str, name: str) -> Callable[..., Any]:
+    """Return an entry point's function, for an option that needs it; raise UserError if it is not installed."""
+    if (point := named(group).get(name)) is None:
+        raise UserError(f"{option}: this installation has no extension for it: leave it out")
+    found: Callable[..., Any] = point.load()
+    return found
 
 
 def _publishing(crew: Crew, results: Path) -> Crew:

@@ -24,8 +24,8 @@ from benchmarks.ns3_routing import (
 )
 from roambus.bridge.scenario.nodes import GivenWay
 from roambus.bridge.system.errors import UserError
+from roambus.extensions.ns3.tests.adapter import ns3
 from roambus.python_protocol.roles import Role
-from tests.support.omnet import ns3
 
 LINE, MOVING = CASES[0], CASES[2]
 

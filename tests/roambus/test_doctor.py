@@ -15,7 +15,6 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
 from roambus.doctor import Diagnosis, Finding, Result, Status, _check_system, examine, look, ok
-from roambus.extensions.ns3.backend import find_adapter
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "roambus"]
@@ -40,7 +39,6 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "omnetpp"))
     monkeypatch.setenv("CASTALIA_ROOT", str(tmp_path / "castalia"))
     monkeypatch.setenv("ROAMBUS_OMNET", str(tmp_path / "omnet"))
-    monkeypatch.setenv("NS3_ROOT", str(tmp_path / "ns3"))
     return tmp_path
 
 
@@ -170,48 +168,13 @@ def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     assert "name the folder omnet of roambus' sources" in told("modules for Castalia")[2]
 
 
-@pytest.fixture
-def ns3(roots: Path) -> Path:
-    """An ns-3 and an adapter that look as they should; returns the adapter."""
-    write(roots / "ns3" / "include" / "ns3" / "lr-wpan-mac.h", "")
-    write(roots / "ns3" / "lib64" / "libns3.44-core.so", "")
-    adapter = roots / "omnet" / "build" / "roambus-ns3"
-    write(adapter, f"...ns-3 3.44, ...{SCHEMA_HASH.hex()}...")
-    return adapter
-
-
-def test_an_adapter_for_another_ns3_is_broken(ns3: Path) -> None:
-    """It would go on with the other one; so would a run, which says the same."""
-    assert told("adapter for ns-3")[0] is Status.OK
-    write(ns3, f"...ns-3 3.43, ...{SCHEMA_HASH.hex()}...")
-    wrong = f"{ns3} was built with ns-3 3.43, and NS3_ROOT has 3.44"
-    assert told("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus doctor --build ns3")
-    with pytest.raises(
-        UserError, match=r"was built with ns-3 3\.43, .*: build it again with roambus doctor --build ns3"
-    ):
-        find_adapter()
-
-
-def test_an_adapter_from_another_schema_is_broken(ns3: Path) -> None:
-    """Simulator and host would not understand each other."""
-    write(ns3, "...ns-3 3.44, ...")
-    assert told("adapter for ns-3")[:2] == (Status.BROKEN, f"{ns3} was made from another wire.proto")
-
-
-@pytest.mark.parametrize(
-    ("backend", "problem"),
-    [
-        ("castalia", "OMNETPP_ROOT does not say where OMNeT++ 5.7.1 or 6.1 is"),
-        ("ns3", "NS3_ROOT=/nowhere holds no ns-3: pip install --no-deps ns3"),
-    ],
-)
-def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path, backend: str, problem: str) -> None:
+def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path) -> None:
     """One line says what is missing, the exit code is 2, and nothing is left behind."""
-    environment = {"OMNETPP_ROOT": "", "CASTALIA_ROOT": "", "NS3_ROOT": "/nowhere"}
+    environment = {"OMNETPP_ROOT": "", "CASTALIA_ROOT": ""}
     out = tmp_path / "out"
-    done = roambus("run", "field", "--agent", "beacon", "--backend", backend, "--out", str(out), **environment)
+    done = roambus("run", "field", "--agent", "beacon", "--backend", "castalia", "--out", str(out), **environment)
     assert (done.returncode, done.stdout) == (2, "")
-    assert problem in done.stderr
+    assert "OMNETPP_ROOT does not say where OMNeT++ 5.7.1 or 6.1 is" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not list(tmp_path.rglob("*.parquet"))
 
@@ -297,11 +260,10 @@ def test_the_command_tells_what_would_run(roots: Path) -> None:
     write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", "4.6"), 0o700)
     done = roambus()
     assert (done.returncode, done.stderr) == (0, "")
-    *lines, radio, castalia, ns3 = done.stdout.splitlines()
+    lines = done.stdout.splitlines()
     assert "to do for OMNeT++: use OMNeT++ 5.7.1 or 6.1" in lines
-    assert radio == "--backend radio: yes"
-    assert castalia == "--backend castalia: no: OMNeT++ is broken"
-    assert ns3 == "--backend ns3: no: ns-3 is missing; adapter for ns-3 is missing"
+    assert "--backend radio: yes" in lines
+    assert "--backend castalia: no: OMNeT++ is broken" in lines
 
 
 def test_the_command_fails_if_the_default_back_end_would_not_run(tmp_path: Path) -> None:

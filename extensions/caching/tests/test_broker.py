@@ -9,8 +9,8 @@ import pytest
 from roambus.extensions.caching.broker import DUPLICATE, NO_WAY, Broker
 from roambus.extensions.caching.cache import CACHE, FORGET, CachingParameters
 from roambus.extensions.caching.subscriptions import Request, Response
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.actions import Note
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.trace_rows import DROP, REPLAY, ROUTE, STORE

@@ -7,8 +7,8 @@ import pytest
 from roambus.extensions.caching.cache import ANSWER, CachingParameters
 from roambus.extensions.caching.client import Client
 from roambus.extensions.caching.subscriptions import Request, Response
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.trace_rows import DROP

@@ -25,9 +25,10 @@ from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.extensions.cluster.cluster import Cluster, Task, explain, make
+from roambus.extensions.cluster.tests.clusters import ROAMBUS, LocalCluster, running_cluster, traces
 from roambus.spark.engine.session import check_master
 from tests.support.agents import write_agent
-from tests.support.clusters import ROAMBUS, LocalCluster, running_cluster, traces, until
+from tests.support.waiting import until
 
 SWEEP = """\
 template = "field"

@@ -12,9 +12,10 @@ import pytest
 
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.runner import SweepPart, script, without_options
+from roambus.experiments.sweeps.runner import SweepPart
+from roambus.extensions.cluster.job_array import script, without_options
+from roambus.extensions.cluster.tests.slurm import slurm, submitted
 from tests.support.commands import call
-from tests.support.slurm import slurm, submitted
 
 SWEEP = "roambus sweep beacon --backend ideal --set time_limit=2 --set nodes=10,20 --seeds 2 --out r"
 

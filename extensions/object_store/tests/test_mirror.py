@@ -11,11 +11,11 @@ from pyarrow.fs import FileSelector, FileType, S3FileSystem
 
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.system.errors import UserError
+from roambus.experiments.sweeps.stores import open_store
 from roambus.extensions.object_store import mirror as mirrors
 from roambus.extensions.object_store.mirror import Address, Mirror, StorageError
-from roambus.extensions.object_store.stores import open_store
+from roambus.extensions.object_store.tests.stores import BUCKET, s3_server
 from tests.support.commands import call
-from tests.support.stores import BUCKET, s3_server
 
 RUN = Path("traces", "agent=mft", "seed=0")
 _numbers = count()

@@ -20,10 +20,11 @@ from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.extensions.recording.record_file import RecordWriter, open_record
 from roambus.extensions.recording.record_pb2 import Header
 from roambus.extensions.recording.replay import rerun
-from roambus.extensions.testing.backend_case import Case, Factory
+from roambus.extensions.recording.tests import records
+from roambus.extensions.recording.tests.records import failing, record, write_counting
 from roambus.python_protocol.simtime import SimTime
+from roambus.testing.backend_case import Case, Factory
 from tests.bridge.backends.conformance import make_given_graph, make_radio
-from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[3]
 
@@ -98,9 +99,7 @@ def test_a_killed_run_has_none(tmp_path: Path) -> None:
     agent = write_counting(
         tmp_path, "agent", "def hear(self, number):\n    import time\n    return time.sleep(1) or []"
     )
-    code = (
-        "import sys, pathlib as p; from tests.support.records import record as r; r(p.Path(sys.argv[1]), sys.argv[2])"
-    )
+    code = f"import sys, pathlib; import {records.__name__} as r; r.record(pathlib.Path(sys.argv[1]), sys.argv[2])"
     with subprocess.Popen([sys.executable, "-c", code, tmp_path, agent], cwd=ROOT) as running:
         deadline = time.monotonic() + 40
         while not list(tmp_path.glob(".frames.roambus.*")) and time.monotonic() < deadline:

@@ -15,10 +15,10 @@ from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator
 from roambus.extensions.recording.record_file import RecordWriter, open_record
 from roambus.extensions.recording.replay import DifferenceError, rerun
-from roambus.extensions.testing.backend_case import Factory
+from roambus.extensions.recording.tests.records import failing, record, write_counting
 from roambus.python_protocol.simtime import MILLISECOND
+from roambus.testing.backend_case import Factory
 from tests.bridge.backends.conformance import SUBJECTS
-from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]

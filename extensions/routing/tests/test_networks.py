@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import hypot
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +17,6 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.extensions.exploring.checker import Bounds
-from roambus.extensions.exploring.tests.exploring import explored
 from roambus.extensions.routing.dsdv import Dsdv
 from roambus.extensions.routing.dsr import Dsr
 from roambus.extensions.routing.gpsr import Gpsr
@@ -158,11 +157,18 @@ must nothing twice
 """
 
 
+def exploration_of(text: str, states: int | None = None) -> Any:
+    """The search of a question, by the extension that explores."""
+    bounds = pytest.importorskip("roambus.extensions.exploring.checker").Bounds
+    explored = pytest.importorskip("roambus.extensions.exploring.tests.exploring").explored
+    return explored(text, bounds() if states is None else bounds(states=states))
+
+
 @pytest.mark.parametrize("agent", STANDING)
 def test_no_order_of_a_cut_and_two_publications_delivers_twice(agent: str) -> None:
     """On a square; a table of DSDV never leads in a circle either."""
     loops = "must no loops\n" if agent == "dsdv" else ""
-    exploration = explored(STANDING[agent] + SQUARE + loops, Bounds(states=4000))
+    exploration = exploration_of(STANDING[agent] + SQUARE + loops, states=4000)
     assert exploration.counterexamples == []
     assert exploration.checker.figures.ended_by is None or agent == "olsr"
 
@@ -184,8 +190,8 @@ must nothing twice
 def test_dsr_delivers_everything_once_where_nothing_moves() -> None:
     """In every order of two publications; the other protocols have timers for ever, so no state of theirs is quiet."""
     for graph in GRAPHS:
-        exploration = explored(STANDING["dsr"] + STILL.format(graph=graph))
+        exploration = exploration_of(STANDING["dsr"] + STILL.format(graph=graph))
         assert exploration.counterexamples == []
         assert exploration.checker.figures.ended_by is None
-    one_hop = explored(f"{STANDING['dsr']} net_diameter=1" + STILL.format(graph=GRAPHS[0]))
+    one_hop = exploration_of(f"{STANDING['dsr']} net_diameter=1" + STILL.format(graph=GRAPHS[0]))
     assert one_hop.counterexamples

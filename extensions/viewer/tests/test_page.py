@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.trace.parquet import read_trace
 from roambus.extensions.viewer.document import page_of
-from tests.support.films import Row, row, write_rows
+from roambus.extensions.viewer.tests.films import Row, row, write_rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

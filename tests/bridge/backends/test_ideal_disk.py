@@ -19,9 +19,9 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint, WayPoint
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.extensions.testing.backend_case import Conforming, Marker, send
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MICROSECOND, SECOND
+from roambus.testing.backend_case import Conforming, Marker, send
 from tests.support.scenarios import scenario
 
 STILL: Path = [WayPoint(0, 0, 0)]

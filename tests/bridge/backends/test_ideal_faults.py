@@ -13,10 +13,10 @@ from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, Partition
-from roambus.extensions.testing.backend_case import Conforming, Marker, send
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.testing.backend_case import Conforming, Marker, send
 
 CRASH, FREEZE, RECOVER = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER
 Told = tuple[SimTime, NodeId, int]

@@ -20,9 +20,6 @@ from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentCh
 from roambus.bridge.scenario.tree import Outage, outages
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.extensions.first_approach.agent import FirstApproach
-from roambus.extensions.first_approach.simple import Simple
-from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import BeaconMessage
@@ -38,9 +35,9 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from tests.support.family import broker_agents
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
 
@@ -350,7 +347,7 @@ def test_a_node_boots_before_it_learns_its_place() -> None:
     ]
 
 
-@pytest.mark.parametrize("agent", [Simple, Phoenix, FirstApproach, MftPubSub])
+@pytest.mark.parametrize("agent", broker_agents())
 def test_a_broker_that_thaws_goes_on_where_it_was(agent: type[Agent]) -> None:
     """Its own client is attached as before: on a given tree there is nothing to say, and nothing comes twice."""
     described = scenario(

@@ -32,7 +32,6 @@ from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.extensions.viewer.report import write_report
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric
@@ -216,24 +215,6 @@ def test_claims_are_numbered_through_the_sweeps(results: tuple[Study, Path]) -> 
         (2, Verdict.DOES_NOT_HOLD),
         (3, Verdict.HOLDS),
     ]
-
-
-def test_a_study_of_several_sweeps_has_one_report(results: tuple[Study, Path]) -> None:
-    """With the figures of all, each sweep's facts and numbers under its name, and what the study says of itself."""
-    study, folder = results
-    files = {path.name for path in draw_figures(folder, study)}
-    assert files == {f"{name}.{kind}" for name in ("first", "second") for kind in ("png", "svg", "txt")}
-    page = write_report(folder, study).read_text(encoding="utf-8")
-    for words in (
-        "Sweep thesis",
-        "Sweep flooding",
-        "Claims of nobody",
-        "Sizes are &lt;made up&gt;.",
-        SIZE.meaning,
-    ):
-        assert words in page
-    assert page.count("<figure") == 2
-    assert "roambus reproduce" not in page
 
 
 def test_what_aggregation_is_to_measure_is_found_by_the_results(results: tuple[Study, Path]) -> None:

@@ -16,7 +16,7 @@ from pyspark.accumulators import AccumulatorTCPServer, UpdateRequestHandler
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.spark.engine import session as engine
 from roambus.spark.engine.java import Jvm, silence_losses
-from tests.support.clusters import until
+from tests.support.waiting import until
 
 SETTINGS = {"spark.driver.extraJavaOptions": ""}
 

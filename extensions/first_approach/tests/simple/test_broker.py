@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.extensions.first_approach.simple import Broker, Entry, Sub, Uns
+from roambus.extensions.first_approach.simple import Broker, Entry
 from roambus.python_protocol.actions import Note
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.trace_rows import DROP, ROUTE
 from tests.python_protocol.brokers.actions import asked, notes, sends, told

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from roambus.extensions.first_approach.simple import Client, Sub, Uns
 from roambus.python_protocol.actions import Deliver, Send
+from roambus.python_protocol.brokers.anonymous import Client, Sub, Uns
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from tests.python_protocol.brokers.actions import asked, told
 from tests.python_protocol.brokers.network import event, topic

@@ -17,7 +17,6 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.sweeps.sweep import expand
 from roambus.extensions.lean.study.map import MapFigure
 from roambus.extensions.lean.study.study import CLAIMS, STUDY, choose, interest_maps, interest_tables
-from roambus.extensions.viewer.report import write_report
 from roambus.notebook import Settings
 from roambus.spark.aggregation.aggregate import aggregate, mean_points
 from roambus.spark.metrics import catalogue as c
@@ -187,11 +186,12 @@ def test_the_table_says_the_same_as_the_maps() -> None:
 @pytest.mark.usefixtures("session")
 def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> None:
     """With few nodes, so that it is quick: both maps are drawn, and the report has their words and who is told."""
+    viewer = pytest.importorskip("roambus.extensions.viewer.report")
     few: Settings = {"publishers": 2, "subscribers": 4, "brokers": 2, "side": 30, "speed": 2, "rate": 10}
     agents = ["gossip", "flooding", "aodv-derived"]
     roambus.sweep("interest", agents, settings={**few, "interest": [0.25, 1]}, seeds=2, out=tmp_path, workers=1)
     aggregate(tmp_path)
-    page = write_report(tmp_path).read_text(encoding="utf-8")
+    page = viewer.write_report(tmp_path).read_text(encoding="utf-8")
     assert "Who delivers at least 0.99 within a second for the least: bytes on the air" in page
     assert "The scenario gives the publishers of AODV, derived constants the list of subscribers." in page
     for cost in ("air-bytes-per-node", "energy-per-node-mj"):
