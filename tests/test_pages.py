@@ -157,7 +157,7 @@ def test_the_sweep_of_areas_expects_what_is_published_in_them(tmp_path: Path) ->
     """Everybody is expected to get what is published in the area, and nobody anything else."""
     (tmp_path / "areas.toml").write_text(listings(page("routing").read_text(encoding="utf-8"))["areas.toml"])
     asked = read_sweep(str(tmp_path / "areas.toml"))
-    middle = next(one for one in expand(asked) if ("area", "middle") in one.axes)
+    middle = next(plan for plan in expand(asked) if ("area", "middle") in plan.axes)
     small: Variables = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}
     ini = render(asked.template, {**middle.variables, **small})
     template = asked.template

@@ -25,8 +25,10 @@ MIB = 2**20
 
 
 def limits() -> str:
-    known = [one for one in vars(bridge_limits).values() if isinstance(one, Limit)]
-    rows = [f"| {words(one)} | {amount(one)} | {one.reason} | `{one.variable}`{top(one)} |" for one in known]
+    known = [limit for limit in vars(bridge_limits).values() if isinstance(limit, Limit)]
+    rows = [
+        f"| {words(limit)} | {amount(limit)} | {limit.reason} | `{limit.variable}`{top(limit)} |" for limit in known
+    ]
     return "\n".join(["| What | Limit | Why | Raised by |", "|---|---|---|---|", *rows])
 
 

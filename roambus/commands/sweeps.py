@@ -46,13 +46,13 @@ from roambus.console.options import (
 )
 from roambus.console.output import (
     answer,
+    command_output,
     console,
     detail,
     progress,
     remark,
     report_problems,
     summary,
-    telling,
 )
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
@@ -263,8 +263,10 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    if not telling().is_quiet:
-        telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
+    if not command_output().is_quiet:
+        command_output().problems |= {
+            f"{place}: {error}" for place, error in made.failures if place not in made.earlier
+        }
     return [f"{place}: {error}" for place, error in made.failures]
 
 
@@ -295,7 +297,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
-    store: Store | None = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    store: Store | None = next((store for store in stores if results.is_relative_to(store.folder)), None)
     if store is None:
         return crew
     if not isinstance(crew, Processes):
@@ -347,7 +349,7 @@ def _check_metric(metric: str | None, extra: Extra) -> None:
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
-    known = {one.column: one for one in (*METRICS, *extra.metrics)}
+    known = {entry.column: entry for entry in (*METRICS, *extra.metrics)}
     if metric is not None and metric not in known and not metric.startswith(SENT_PREFIX):
         raise UserError(unknown("metric", metric, known, "roambus list metrics"))
 

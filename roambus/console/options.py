@@ -81,7 +81,7 @@ def _argument(context: click.Context) -> str:
 
     Click puts it into `context.args` if an option without its value comes last.
     """
-    names = [one.name for one in context.command.params if isinstance(one, click.Argument)]
+    names = [parameter.name for parameter in context.command.params if isinstance(parameter, click.Argument)]
     found = [value for name in names if (value := context.params.get(str(name))) is not None]
     return str([*found, *context.args, ""][0])
 
@@ -90,8 +90,8 @@ def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
     def found(_: click.Context) -> Iterator[str]:
         from roambus.experiments.listing import KINDS, names
 
-        for one in kinds or KINDS:
-            yield from names(one)
+        for kind in kinds or KINDS:
+            yield from names(kind)
 
     return found
 

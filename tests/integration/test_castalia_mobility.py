@@ -119,9 +119,9 @@ class TestRandomWaypoint:
         """It is on the straight line between two moves, also after a turn between two updates."""
         trace = ["SN.node[*].MobilityManager.collectTraceInfo = true"]
         folder = write_run(tmp_path, WAYPOINT, {"updateInterval = 100": "updateInterval = 700"}, trace)
-        for places, told in zip(moves_of(folder, castalia), told_of(folder), strict=True):
+        for places, announced in zip(moves_of(folder, castalia), announced_places(folder), strict=True):
             times, xs, ys = np.array(places).T
-            at, x, y = np.array(told).T
+            at, x, y = np.array(announced).T
             assert at == pytest.approx(np.arange(0.7, TIME_LIMIT, 0.7))
             assert x == pytest.approx(np.interp(at, times, xs), abs=0.01)
             assert y == pytest.approx(np.interp(at, times, ys), abs=0.01)
@@ -133,13 +133,13 @@ class TestRandomWaypoint:
         assert "TX pkts" in run_alone(folder, castalia)
 
 
-def told_of(folder: Path) -> list[list[Place]]:
+def announced_places(folder: Path) -> list[list[Place]]:
     """What each node's mobility manager told the channel, as it says in Castalia's trace."""
     line = re.compile(r"^([\d.]+) +SN\.node\[(\d+)\]\.MobilityManager +moved to ([\d.e-]+):([\d.e-]+)", re.MULTILINE)
-    told: dict[int, list[Place]] = defaultdict(list)
+    announced: dict[int, list[Place]] = defaultdict(list)
     for time, node, x, y in line.findall((folder / CASTALIAS_TRACE).read_text()):
-        told[int(node)].append(Place(float(time), float(x), float(y)))
-    return [told[node] for node in sorted(told)]
+        announced[int(node)].append(Place(float(time), float(x), float(y)))
+    return [announced[node] for node in sorted(announced)]
 
 
 BONNMOTION = "0 10 20 2.5 10 20 5 10 30 20 40 30\n0 1.1 1 20.05 30.1 7\n0 5 5\n"
@@ -210,9 +210,9 @@ class TestMovementFile:
         ways = ways_of(read_scenario(folder / INI_FILE))
         with ScriptedHost(folder, castalia, ways) as host:
             host.send_at([])
-        told = told_of(folder)
-        assert [len(places) for places in told] == [120, 120, 1]
-        for way, places in zip(ways.values(), told, strict=True):
+        announced = announced_places(folder)
+        assert [len(places) for places in announced] == [120, 120, 1]
+        for way, places in zip(ways.values(), announced, strict=True):
             (times, xs, ys), (at, x, y) = np.array(way).T, np.array(places).T
             assert at == pytest.approx(np.arange(1, len(places) + 1) / 10)
             assert x == pytest.approx(np.interp(at, times, xs), abs=0.001)

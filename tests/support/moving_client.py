@@ -44,9 +44,9 @@ def filter_of(topic: str) -> Filter:
 
 def wanted_at_the_end(steps: list[Step]) -> set[str]:
     wanted: set[str] = set()
-    for one in steps:
-        if one.topic is not None:
-            (wanted.add if one.wanted else wanted.discard)(one.topic)
+    for step in steps:
+        if step.topic is not None:
+            (wanted.add if step.wanted else wanted.discard)(step.topic)
     return wanted
 
 
@@ -64,5 +64,5 @@ def assert_commands_hold(agent: type[Agent], steps: list[Step]) -> None:
     rows = run_on_tree(agent, PARENTS, ROLES, Workload(commands=(*commands, *late)), moves=moves)
     delivered = {row["notification_id"] for row in of(rows, "deliver")}
     published = dict(zip((row["notification_id"] for row in of(rows, "publish")), TOPICS, strict=True))
-    assert {published[one] for one in delivered} == wanted_at_the_end(steps)
+    assert {published[event_id] for event_id in delivered} == wanted_at_the_end(steps)
     assert not [row for row in of(rows, "drop") if row["detail"] == "not subscribed"]

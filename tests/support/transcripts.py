@@ -52,13 +52,13 @@ class Twins(pytest.Item):
         check_twins(self.path.with_stem(self.path.stem.removesuffix(_ON) + _OFF), self.path)
 
 
-def check_twins(one: Path, other: Path) -> None:
+def check_twins(first: Path, other: Path) -> None:
     """Fail unless two transcripts differ by their agent only: run by one agent, they are equal."""
-    texts = [transcribe(path, Overrides(agent="mft")) for path in (one, other)]
+    texts = [transcribe(path, Overrides(agent="mft")) for path in (first, other)]
     bare, others = ([line for line in text.splitlines() if not line.startswith(("#", "agent"))] for text in texts)
     found = difference(other.name, "\n".join(bare), "\n".join(others))
     if found:
-        pytest.fail(f"{one.name} and {other.name} are no twins: {found}", pytrace=False)
+        pytest.fail(f"{first.name} and {other.name} are no twins: {found}", pytrace=False)
 
 
 def difference(name: str, written: str, run: str) -> str:

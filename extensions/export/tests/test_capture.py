@@ -125,7 +125,9 @@ def test_tshark_counts_what_the_trace_counts(
     counted = counts(whole, script, fields)
     assert counted == rows_of(next(Path("r").rglob(TRACE_FILE)))
     assert tshark(whole, script, "-Y", MALFORMED) == []
-    assert {name for (name,) in counts(whole, script, ["frame.interface_name"])} == {f"node{one}" for one in range(10)}
+    assert {name for (name,) in counts(whole, script, ["frame.interface_name"])} == {
+        f"node{node}" for node in range(10)
+    }
 
 
 def rows_of(trace: Path) -> Counter[tuple[str, ...]]:

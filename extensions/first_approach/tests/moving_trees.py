@@ -283,13 +283,13 @@ class Result:
         }
         delivered = {(row["node"], row["notification_id"]) for row in of(self.rows, "deliver")}
         stored = {(row["peer"], row["notification_id"]) for row in of(self.rows, "store")}
-        left = {one for one in stored if one[0] in self._unreached()}
-        return {one for one in routed - delivered - left if self._never_unsubscribed(one[0])}
+        left = {pair for pair in stored if pair[0] in self._unreached()}
+        return {pair for pair in routed - delivered - left if self._never_unsubscribed(pair[0])}
 
     def doubled(self) -> set[tuple[NodeId, str]]:
         """(subscriber, notification) that came more than once."""
         delivered = Counter((row["node"], row["notification_id"]) for row in of(self.rows, "deliver"))
-        return {one for one, times in delivered.items() if times > 1}
+        return {pair for pair, times in delivered.items() if times > 1}
 
     def _probes(self) -> Iterator[tuple[NodeId, str]]:
         for row in of(self.rows, "publish"):
@@ -311,7 +311,9 @@ class Result:
         return {subscriber for _, broker in self._brokers() for subscriber in broker.storage.subscribers()}
 
     def _never_unsubscribed(self, subscriber: NodeId) -> bool:
-        return not any(node == subscriber and isinstance(one, Unsubscribe) for _, node, one in self.world.commands)
+        return not any(
+            node == subscriber and isinstance(command, Unsubscribe) for _, node, command in self.world.commands
+        )
 
 
 def _properties() -> Any:

@@ -13,7 +13,7 @@ HERE, CORE = Path(__file__).parent / FOLDER, ROOT / "tests" / FOLDER
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         (HERE / "figure_1d.txt", CORE / "mft_figure_1d.txt"),
         (HERE / "figure_1d.txt", HERE / "figure_1d_connected_only_off.txt"),
@@ -22,6 +22,6 @@ HERE, CORE = Path(__file__).parent / FOLDER, ROOT / "tests" / FOLDER
     ],
     ids=lambda path: path.stem,
 )
-def test_twins_differ_by_their_agent_only(one: Path, other: Path) -> None:
+def test_twins_differ_by_their_agent_only(first: Path, other: Path) -> None:
     """So what differs in their outputs comes from that."""
-    check_twins(one, other)
+    check_twins(first, other)

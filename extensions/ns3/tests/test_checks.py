@@ -13,10 +13,10 @@ from roambus.extensions.ns3.backend import find_adapter
 from tests.support.commands import call
 
 
-def told(what: str) -> tuple[Status, str, str]:
+def finding_on(what: str) -> tuple[Status, str, str]:
     """Status, what was found, and the advice."""
     simulator = simulators()["ns3"]
-    (check,) = (one for one in (*simulator.itself, simulator.modules) if one.what == what)
+    (check,) = (entry for entry in (*simulator.itself, simulator.modules) if entry.what == what)
     result = check.check()
     return result.status, result.found, result.advice
 
@@ -40,10 +40,10 @@ def adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_adapter_for_another_ns3_is_broken(adapter: Path) -> None:
     """It would go on with the other one; so would a run, which says the same."""
-    assert told("adapter for ns-3")[0] is Status.OK
+    assert finding_on("adapter for ns-3")[0] is Status.OK
     write(adapter, f"...ns-3 3.43, ...{SCHEMA_HASH.hex()}...")
     wrong = f"{adapter} was built with ns-3 3.43, and NS3_ROOT has 3.44"
-    assert told("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus doctor --build ns3")
+    assert finding_on("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus doctor --build ns3")
     with pytest.raises(
         UserError, match=r"was built with ns-3 3\.43, .*: build it again with roambus doctor --build ns3"
     ):
@@ -53,7 +53,7 @@ def test_an_adapter_for_another_ns3_is_broken(adapter: Path) -> None:
 def test_an_adapter_from_another_schema_is_broken(adapter: Path) -> None:
     """Simulator and host would not understand each other."""
     write(adapter, "...ns-3 3.44, ...")
-    assert told("adapter for ns-3")[:2] == (Status.BROKEN, f"{adapter} was made from another wire.proto")
+    assert finding_on("adapter for ns-3")[:2] == (Status.BROKEN, f"{adapter} was made from another wire.proto")
 
 
 @pytest.mark.usefixtures("adapter")
@@ -63,7 +63,7 @@ def test_an_ns3_that_is_not_there_is_missing(
     """The advice is to install it; a run says the same in one line, and leaves nothing behind."""
     advice = "pip install --no-deps ns3, or let NS3_ROOT name its folder in another Python"
     monkeypatch.setenv("NS3_ROOT", "/nowhere")
-    assert told("ns-3") == (Status.MISSING, "NS3_ROOT=/nowhere holds no ns-3", advice)
+    assert finding_on("ns-3") == (Status.MISSING, "NS3_ROOT=/nowhere holds no ns-3", advice)
     monkeypatch.chdir(tmp_path)
     assert call("roambus run field --agent beacon --backend ns3 --out out", monkeypatch) == 2
     assert capfd.readouterr() == ("", f"error: NS3_ROOT=/nowhere holds no ns-3: {advice}\n")

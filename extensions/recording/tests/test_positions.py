@@ -17,7 +17,7 @@ from tests.bridge.host.test_positions import Located
 def test_a_rerun_has_the_places_that_the_simulator_told(stand_in: Path, tmp_path: Path) -> None:
     """They are those of ideal links, noise included, although the ini has other ways."""
     expected = looks(IdealFactory().make(SCENARIO, Located, tmp_path))
-    static = replace(SCENARIO, nodes=tuple(replace(one, mobility=NodeSettings().mobility) for one in SCENARIO.nodes))
+    static = replace(SCENARIO, nodes=tuple(replace(node, mobility=NodeSettings().mobility) for node in SCENARIO.nodes))
     simulated = stand_in_with(tmp_path, stand_in, moves=True)
     assert looks(RecordingBackend(simulated, tmp_path / "record", Header(), static), static) == expected
     with open_record(tmp_path / "record") as record:

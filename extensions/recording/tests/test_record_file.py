@@ -128,7 +128,7 @@ class Divided:
         self._kept.clear()
         if step is None or not step.deliveries:
             return step
-        self._parts = [Step(step.now, [one], more=True) for one in step.deliveries]
+        self._parts = [Step(step.now, [delivery], more=True) for delivery in step.deliveries]
         self._parts[-1] = self._parts[-1]._replace(more=False)
         return self._parts.pop(0)
 
@@ -148,10 +148,10 @@ def test_an_instant_in_parts_is_recorded_in_parts(tmp_path: Path) -> None:
     path = record(tmp_path, "flooding", divided)
     with open_record(path) as opened:
         messages = [frame.message for frame in opened.frames()]
-    announcing = [k for k, one in enumerate(messages) if isinstance(one, FromSimulator) and one.step.more]
+    announcing = [k for k, message in enumerate(messages) if isinstance(message, FromSimulator) and message.step.more]
     assert announcing
     answers = [messages[k + 1] for k in announcing]
-    assert not any(isinstance(one, ToSimulator) and one.reply.HasField("wake_up") for one in answers)
+    assert not any(isinstance(answer, ToSimulator) and answer.reply.HasField("wake_up") for answer in answers)
     assert rerun(path).frames == len(messages)
 
 
@@ -163,7 +163,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(data=st.data())
-def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
+def test_a_damaged_record_is_reported(good: Path, data: st.DataObject) -> None:
     """Whichever byte is not what it was."""
     content = bytearray(good.read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
@@ -175,7 +175,7 @@ def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-def test_a_record_that_is_cut_off_is_told(good: Path, data: st.DataObject) -> None:
+def test_a_record_that_is_cut_off_is_reported(good: Path, data: st.DataObject) -> None:
     """Wherever; also between two frames."""
     content = good.read_bytes()
     path = good.with_name("short")

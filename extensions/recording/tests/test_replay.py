@@ -40,7 +40,7 @@ def test_the_same_agent_agrees(tmp_path: Path, factory: Factory, agent: str, par
         assert done.frames > 20
 
 
-def test_a_changed_agent_is_told_where_it_first_differs(tmp_path: Path) -> None:
+def test_a_changed_agent_is_reported_where_it_first_differs(tmp_path: Path) -> None:
     """The frame, the time, and both messages, decoded."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     changed = write_counting(tmp_path, "changed", "def number(self, count):\n    return count if count < 2 else 7")
@@ -65,7 +65,7 @@ def test_a_changed_agent_is_told_where_it_first_differs(tmp_path: Path) -> None:
          "something is due next at 1.262131448s", "something is due next at 1.001000005s"),
     ],
 )  # fmt: skip
-def test_anything_that_is_different_is_told(tmp_path: Path, changes: str, recorded: str, now: str) -> None:
+def test_anything_that_is_different_is_reported(tmp_path: Path, changes: str, recorded: str, now: str) -> None:
     """A message too many, and a timer before the next publication."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     with pytest.raises(DifferenceError, match=r"simulation time 1\.001s") as caught:
@@ -103,7 +103,7 @@ def test_an_agent_that_no_longer_raises_differs_there(tmp_path: Path) -> None:
         rerun(tmp_path / "frames.roambus", write_counting(tmp_path, "repaired"))
 
 
-def test_an_agent_that_raises_where_the_record_goes_on_is_told(tmp_path: Path) -> None:
+def test_an_agent_that_raises_where_the_record_goes_on_is_reported(tmp_path: Path) -> None:
     """With the frame that it had to answer."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     with pytest.raises(AgentError, match=r"frame \d+, though not in the record: agent Counting, node 1, .*KeyError: 2"):

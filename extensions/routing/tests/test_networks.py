@@ -57,7 +57,7 @@ def test_everything_arrives_once_in_a_static_connected_graph(
     rows = run(agent, nodes, links, workload, time_limit=START + 10 * SECOND, parameters=mode, seed=seed)
     published = [row["notification_id"] for row in of(rows, "publish")]
     got = delivered(rows)
-    assert [one[:2] for one in got] == sorted((node, entry) for node in range(nodes) for entry in published)
+    assert [row[:2] for row in got] == sorted((node, entry) for node in range(nodes) for entry in published)
     assert of(rows, "drop") == []
     if agent is not Dsr:
         ways = distances(nodes, links, 0)
@@ -86,7 +86,9 @@ RANGE_M = 35.0
 def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
     """Places in metres, each within the range of an earlier one."""
     where = [(200, 200)]
-    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(lambda one: 1 <= hypot(*one) <= RANGE_M - 1)
+    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(
+        lambda offset: 1 <= hypot(*offset) <= RANGE_M - 1
+    )
     for count in range(draw(st.integers(1, 14))):
         (x, y), (dx, dy) = where[draw(st.integers(0, count))], draw(offsets)
         where.append((x + dx, y + dy))
@@ -115,8 +117,8 @@ def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[
     where = list(dict.fromkeys(where))
     rows = over_places(where, {"planarization": planarization, "link_layer": "false"}, seed)
     published = [row["notification_id"] for row in of(rows, "publish")]
-    assert [one[:2] for one in delivered(rows)] == sorted(
-        (node, one) for node in range(len(where)) for one in published
+    assert [row[:2] for row in delivered(rows)] == sorted(
+        (node, row) for node in range(len(where)) for row in published
     )
 
 

@@ -31,7 +31,7 @@ def reached(made: Scenario, at: SimTime, sender: NodeId = 1) -> dict[NodeId, Sim
         step = None
     backend.close()
     heard: list[tuple[SimTime, Delivery]] = backend.heard
-    return {one.receiver: time - at for time, one in heard}
+    return {delivery.receiver: time - at for time, delivery in heard}
 
 
 def test_a_given_graph_has_its_links_and_changes() -> None:

@@ -48,7 +48,7 @@ def test_another_package_brings_a_back_end() -> None:
 
 
 @pytest.mark.usefixtures("package")
-def test_a_broken_one_is_told_with_its_package() -> None:
+def test_a_broken_one_is_reported_with_its_package() -> None:
     """Whatever its import raises."""
     with pytest.raises(UserError, match="back-end broken of package theirs: cannot import nowhere:Factory: No module"):
         make_factory("broken")
@@ -63,5 +63,5 @@ def test_another_package_runs_the_promises_by_importing_them(tmp_path: Path) -> 
         (tmp_path / "bus.py").write_text(bus.replace("time_limit, self", f"{limit}, self"))
         command = [sys.executable, "-m", "pytest", "-q", "-k", "hello"]
         done[limit] = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert [one.returncode for one in done.values()] == [0, 1]
+    assert [process.returncode for process in done.values()] == [0, 1]
     assert "4000000001" in done["time_limit + 1"].stdout

@@ -31,7 +31,7 @@ def test_everything_arrives_once_on_a_static_tree(agent: type[Agent], link_layer
     assert len(of(rows, "publish")) == 9
     delivered = sorted((row["node"], row["notification_id"]) for row in of(rows, "deliver"))
     ids = [row["notification_id"] for row in of(rows, "publish")]
-    assert delivered == sorted((node, one) for node in (0, 3, 5, 7, 8) for one in ids)
+    assert delivered == sorted((node, event_id) for node in (0, 3, 5, 7, 8) for event_id in ids)
     assert of(rows, "drop") == []
 
 

@@ -25,8 +25,8 @@ class Thesis(Names):
     def subscriber(self, node: NodeId | None) -> str:
         return f"s{node}"
 
-    def filter(self, one: Filter) -> str:
-        return f"f{one.constraints[0].operand}"
+    def filter(self, wanted: Filter) -> str:
+        return f"f{wanted.constraints[0].operand}"
 
     def notification_id(self, identifier: str) -> str:
         return f"e{identifier[-1]}"

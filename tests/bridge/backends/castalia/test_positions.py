@@ -54,9 +54,9 @@ def test_the_host_computes_fixes_from_the_places_that_the_simulator_tells(
 ) -> None:
     """They are those of ideal links, noise included, although the ini has other ways."""
     expected = looks(IdealFactory().make(SCENARIO, Located, tmp_path))
-    static = replace(SCENARIO, nodes=tuple(replace(one, mobility=NodeSettings().mobility) for one in SCENARIO.nodes))
-    told = stand_in_with(tmp_path, stand_in, moves=True, **saving)
-    assert looks(told, static) == expected
+    static = replace(SCENARIO, nodes=tuple(replace(node, mobility=NodeSettings().mobility) for node in SCENARIO.nodes))
+    backend = stand_in_with(tmp_path, stand_in, moves=True, **saving)
+    assert looks(backend, static) == expected
 
 
 def test_a_simulator_that_tells_no_places_is_refused(stand_in: Path, tmp_path: Path) -> None:
