@@ -295,7 +295,9 @@ WORKERS = click.option(
     show_default="cores",
     help="The number of processes that make runs.",
 )
-SPARK = click.option("--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead.")
+SPARK = click.option(
+    "--spark", metavar="spark://HOST:PORT", help="Makes the runs on this Spark cluster instead (the page cluster)."
+)
 STUDY = click.option(
     "--study",
     type=STUDY_NAME,
