@@ -120,7 +120,7 @@ class Hello:
     """The simulator's facts before the first step; `nodes[i]` is node i.
 
     `take_note(time, node, text)` copies notes and deliveries into the simulator's log. Without `own` the host drives
-    all nodes; without `framing` the ini's embedded radio applies.
+    all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
     simulator: str
@@ -153,7 +153,10 @@ DEATHS = "died_us"
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`."""
+    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`.
+
+    Metrics take `roambus.bridge.trace.schema.AIR_FRAMES` and `AIR_BYTES`; without them each packet counts as a frame.
+    """
 
     counts: dict[str, Sequence[int]] = field(default_factory=dict)
     energy_mj: Sequence[float] = ()

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from roambus.bridge.formats import recordings
-from roambus.bridge.runs import layout
 from roambus.bridge.mobility import model
+from roambus.bridge.runs import layout
 from roambus.bridge.scenario import definition
 from roambus.bridge.scenario.plans import MOST_NAMED
 from roambus.bridge.system import limits as bridge_limits

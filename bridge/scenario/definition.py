@@ -235,6 +235,11 @@ class Scenario:
         return all(one.initial_energy_j * 1000 > (one.baseline_power_mw + highest) * seconds for one in self.nodes)
 
     @property
+    def header_bytes(self) -> int:
+        """What network, MAC and radio add to a message."""
+        return self.mac.network_overhead_bytes + self.mac.packet_overhead_bytes + self.radio.frame_overhead_bytes
+
+    @property
     def room_bytes(self) -> float:
         """The longest message of a frame; infinite without a limit by radio or MAC."""
         mac, radio = self.mac, self.radio

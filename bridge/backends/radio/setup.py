@@ -99,8 +99,7 @@ def check(scenario: Scenario) -> None:
 
 def frame_bytes(scenario: Scenario, payload: int) -> int:
     """Return the bytes on the air of a message of `payload` bytes."""
-    mac = scenario.mac
-    return payload + mac.network_overhead_bytes + mac.packet_overhead_bytes + scenario.radio.frame_overhead_bytes
+    return payload + scenario.header_bytes
 
 
 def airtime(scenario: Scenario, payload: int) -> SimTime:
@@ -171,6 +170,7 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
         "negligible_snr": HIGHEST_DB - radio.bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
+        "warm_up": scenario.warm_up,
         "varies": scenario.temporal is not None,
         "is_measured": scenario.measured is not None,
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),

@@ -242,7 +242,8 @@ def control_frames(scenario: Scenario) -> NDArray[Any]:
     """Return an acknowledgement for each node."""
     radio = scenario.radio
     frames = np.zeros(len(scenario.nodes), FRAME)
-    frames["airtime"] = (ACKNOWLEDGEMENT_BYTES + radio.frame_overhead_bytes) * 8 * SECOND // radio.data_rate_bps
+    frames["bytes"] = ACKNOWLEDGEMENT_BYTES + radio.frame_overhead_bytes
+    frames["airtime"] = frames["bytes"] * 8 * SECOND // radio.data_rate_bps
     frames["sender"] = np.arange(len(frames))
     return frames
 

@@ -276,7 +276,8 @@ def record(scenario: Scenario) -> np.void:
 def control_frames(scenario: Scenario) -> NDArray[Any]:
     """Return a preamble for each node if nodes sleep in turns."""
     frames = np.zeros(len(scenario.nodes) if _settings(scenario).sleep_interval > 0 else 0, FRAME)
-    frames["airtime"], frames["destination"] = _preamble_airtime(scenario), BROADCAST
+    frames["bytes"], frames["airtime"] = _preamble_size(scenario), _preamble_airtime(scenario)
+    frames["destination"] = BROADCAST
     frames["sender"] = np.arange(len(frames))
     return frames
 
@@ -292,8 +293,11 @@ def first_events(nodes: NDArray[Any], scenario: Scenario) -> list[tuple[int, int
 
 
 def _preamble_airtime(scenario: Scenario) -> SimTime:
-    size = _settings(scenario).preamble_bytes + scenario.radio.frame_overhead_bytes
-    return size * 8 * SECOND // scenario.radio.data_rate_bps
+    return _preamble_size(scenario) * 8 * SECOND // scenario.radio.data_rate_bps
+
+
+def _preamble_size(scenario: Scenario) -> int:
+    return _settings(scenario).preamble_bytes + scenario.radio.frame_overhead_bytes
 
 
 def adapt(scenario: Scenario) -> Scenario:
