@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from roambus.bridge.backend import NodeInfo
-from roambus.bridge.host.event_queue import commands
+from roambus.bridge.host.command_plan import commands
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.scenario.definition import Publications, Subscription, Workload

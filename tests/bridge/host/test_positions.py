@@ -13,8 +13,8 @@ from roambus.bridge.backend import NodeInfo
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
+from roambus.bridge.host.command_plan import commands
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.host.event_queue import commands
 from roambus.bridge.host.positions import Receivers, motion
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.model import WayPoint
