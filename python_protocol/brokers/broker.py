@@ -218,7 +218,7 @@ class Storage:
     def listing(self, names: Names) -> Listing:
         """The queues as a table."""
         queues = self._queues.items()
-        rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
+        rows = ((names.subscriber(subscriber), names.notifications(queue.values())) for subscriber, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))
 
     def __len__(self) -> int:

@@ -155,7 +155,7 @@ def _death(error: BaseException | None) -> str | None:
     while error is not None and error not in causes:
         causes.append(error)
         error = error.__cause__ or error.__context__
-    is_loss = any(isinstance(one, Py4JError | ConnectionError | EOFError) for one in causes)
+    is_loss = any(isinstance(cause, Py4JError | ConnectionError | EOFError) for cause in causes)
     return _jvms[0].death(ENDS_S if is_loss else 0.0) if _jvms else None
 
 

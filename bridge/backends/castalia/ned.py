@@ -179,8 +179,10 @@ class NedTypes:
         if module is None:
             return {}
         found = self.parameters(module.base)
-        for name, one in module.parameters.items():
-            found[name] = one if one.type or name not in found else found[name]._replace(default=one.default)
+        for name, parameter in module.parameters.items():
+            found[name] = (
+                parameter if parameter.type or name not in found else found[name]._replace(default=parameter.default)
+            )
         return found
 
     def _parts(self, kind: str) -> list[Submodule]:
@@ -193,7 +195,7 @@ class NedTypes:
         except ValueError as error:
             raise WrongKeyError(path, str(error)) from None
         if part.type not in self._likes(name):
-            there = sorted(one for one in self._modules if part.type in self._likes(one))
+            there = sorted(module for module in self._modules if part.type in self._likes(module))
             raise WrongKeyError(path, f"there is no {part.type} {name}: there are {', '.join(there)}")
         return name
 
