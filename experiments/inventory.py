@@ -7,7 +7,7 @@ reason. `listing` has names and summaries without imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,14 @@ from roambus.experiments.listing import (
     study_metrics,
     study_summary,
 )
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
+from roambus.experiments.shipped import (
+    SWEEP_SUFFIX,
+    TEMPLATE_SUFFIX,
+    near_names,
+    shipped_files,
+    shipped_studies,
+    shipped_study,
+)
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
@@ -214,7 +221,17 @@ def _study(name: str) -> Thing:
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
     summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
-    return Thing("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
+    tables: dict[str, Sequence[Row]] = {
+        "sweeps": sweeps,
+        "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
+    }
+    return Thing("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
+
+
+def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
+    """The sweeps of its folder that `roambus reproduce` does not make."""
+    files = {name: file for name, file in sorted(shipped_files(SWEEP_SUFFIX).items()) if shipped_study(file) == study}
+    return [{"name": name, "summary": heading(file)} for name, file in files.items() if name not in made]
 
 
 def _metric(name: str) -> Thing:
