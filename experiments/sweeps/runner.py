@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
+from roambus.bridge.backend import BackendFactory, beyond_of, calling, unused_keys
 from roambus.bridge.formats.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.host.agents import make_agents
@@ -190,7 +190,8 @@ def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Prepare the back-end for runs like this one; return its scenario; raises UserError."""
     scenario = scenario_of(plan, backend)
-    backend.prepare(scenario)
+    with calling(backend, "prepare"):
+        backend.prepare(scenario)
     return scenario
 
 
