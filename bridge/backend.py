@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple, Protocol
 
-from roambus.bridge.formats.ini.lookup import Beyond
+from roambus.bridge.formats.ini.lookup import SimulatorKeys
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
@@ -95,7 +95,7 @@ class NodeInfo:
     clock_rate: float = 1.0
 
 
-class Own(NamedTuple):
+class LocalNode(NamedTuple):
     """The one node of this host, started at `since`, if each node has its own host."""
 
     node: NodeId
@@ -128,7 +128,7 @@ class Hello:
     time_limit: SimTime
     processing_delay: SimTime = 0
     take_note: Callable[[SimTime, NodeId, str], None] | None = None
-    own: Own | None = None
+    own: LocalNode | None = None
     framing: Framing | None = None
 
 
@@ -186,7 +186,8 @@ class Backend(Protocol):
 class BackendFactory(Protocol):
     """Makes back-ends of one kind; picklable.
 
-    An optional `beyond()` returns features beyond the embedded radio (`roambus.bridge.formats.ini.lookup.Beyond`).
+    An optional `beyond()` returns features beyond the embedded radio
+    (`roambus.bridge.formats.ini.lookup.SimulatorKeys`).
     """
 
     @property
@@ -242,7 +243,7 @@ def unused_keys(factory: BackendFactory | None) -> tuple[str, ...]:
     return UNUSED_KEYS.get(factory.name, ()) if factory else ()
 
 
-def beyond_of(factory: BackendFactory | None) -> Beyond | None:
+def simulator_keys_of(factory: BackendFactory | None) -> SimulatorKeys | None:
     """Return the back-end's features beyond the embedded radio; raise UserError."""
     ask = getattr(factory, "beyond", None)
     return ask() if ask else None
