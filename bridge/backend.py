@@ -147,8 +147,8 @@ class Step(NamedTuple):
     moves: Sequence[Move] = ()
 
 
-DEATHS = "died_us"
-"""Counts the us at which each node's battery ran empty, or 0; present if any did."""
+DEATHS = "died_ns"
+"""Counts the ns at which each node's battery ran empty, or 0; present if any did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ reason. `listing` has names and summaries without imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,14 @@ from roambus.experiments.listing import (
     study_metrics,
     study_summary,
 )
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
+from roambus.experiments.shipped import (
+    SWEEP_SUFFIX,
+    TEMPLATE_SUFFIX,
+    near_names,
+    shipped_files,
+    shipped_studies,
+    shipped_study,
+)
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
@@ -39,7 +46,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Thing:
     """An agent, template, sweep, study or metric; `kind` is in the singular."""
 
     kind: str
@@ -76,7 +83,7 @@ def _line(row: Row) -> str:
     return "  ".join([head, "; ".join(filter(None, (sentence.rstrip(".") for sentence in rest)))]).rstrip()
 
 
-def find(name: str, kind: str | None = None) -> list[Entry]:
+def find(name: str, kind: str | None = None) -> list[Thing]:
     """Find everything of that name, file or class; runs a Python file.
 
     Raises UserError with near names.
@@ -87,7 +94,7 @@ def find(name: str, kind: str | None = None) -> list[Entry]:
         return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
     asked = KINDS if kind is None else (kind,)
     known = {given_kind: dict.fromkeys(names(given_kind)) for given_kind in asked}
-    found = [_ENTRIES[given_kind](name) for given_kind in asked if name in known[given_kind]]
+    found = [_THINGS[given_kind](name) for given_kind in asked if name in known[given_kind]]
     if not found:
         near = ", ".join(f"{SINGULAR[near_kind]} {close!r}" for near_kind, close in near_names(name, known).items())
         guess = f"did you mean {near}? " if near else ""
@@ -100,20 +107,20 @@ def is_python(name: str) -> bool:
     return ":" in name or (name.endswith(".py") and Path(name).is_file())
 
 
-def everything(kind: str) -> list[Entry]:
+def everything(kind: str) -> list[Thing]:
     """All things of a kind by name; raises UserError for a broken one."""
-    return [_ENTRIES[kind](name) for name in names(kind)]
+    return [_THINGS[kind](name) for name in names(kind)]
 
 
 # Agents
 
 
-def _agent(name: str) -> Entry:
+def _agent(name: str) -> Thing:
     try:
         agent = load_agent(name)
     except UserError as error:
         hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
-        return Entry("agent", name, f"It cannot be loaded: {error}{hint}")
+        return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
     oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [
@@ -122,7 +129,7 @@ def _agent(name: str) -> Entry:
     messages = [
         {"name": _type_of(message), "tag": str(message.tag), "fields": _fields(message)} for message in agent.messages
     ]
-    return Entry(
+    return Thing(
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
@@ -148,10 +155,10 @@ def _fields(message: type[Message]) -> str:
 # Templates and sweeps
 
 
-def _template(name: str) -> Entry:
+def _template(name: str) -> Thing:
     file = find_template(name)
     variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
-    return Entry(
+    return Thing(
         "template",
         name,
         heading(file),
@@ -169,10 +176,10 @@ def _row(name: str, declared: Setting | None) -> Row:
     return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
 
 
-def _sweep(name: str) -> Entry:
+def _sweep(name: str) -> Thing:
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
-    return Entry(
+    return Thing(
         "sweep",
         name,
         heading(Path(sweep.source)),
@@ -209,19 +216,29 @@ def _study_of(file: Path) -> dict[str, str]:
 # Studies and metrics
 
 
-def _study(name: str) -> Entry:
+def _study(name: str) -> Thing:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
     summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
-    return Entry("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
+    tables: dict[str, Sequence[Row]] = {
+        "sweeps": sweeps,
+        "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
+    }
+    return Thing("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
 
 
-def _metric(name: str) -> Entry:
+def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
+    """The sweeps of its folder that `roambus reproduce` does not make."""
+    files = {name: file for name, file in sorted(shipped_files(SWEEP_SUFFIX).items()) if shipped_study(file) == study}
+    return [{"name": name, "summary": heading(file)} for name, file in files.items() if name not in made]
+
+
+def _metric(name: str) -> Thing:
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}
-    return Entry("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
+    return Thing("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
 
 
 def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
@@ -231,7 +248,7 @@ def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
             yield from ((metric, study) for sweep in load_study(study).sweeps for metric in sweep.extra.metrics)
 
 
-_ENTRIES: Mapping[str, Callable[[str], Entry]] = {
+_THINGS: Mapping[str, Callable[[str], Thing]] = {
     "agents": _agent,
     "templates": _template,
     "sweeps": _sweep,

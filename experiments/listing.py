@@ -18,7 +18,14 @@ from typing import Any
 
 from roambus.bridge.agents import class_docstring
 from roambus.bridge.system.code import AGENTS, STUDIES, named
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies, study_modules
+from roambus.experiments.shipped import (
+    SWEEP_SUFFIX,
+    TEMPLATE_SUFFIX,
+    shipped_files,
+    shipped_studies,
+    shipped_study,
+    study_modules,
+)
 from roambus.spark.metrics.catalogue import METRICS, metric
 
 
@@ -31,6 +38,15 @@ def summaries(kind: str) -> dict[str, str]:
     """The names of a kind's things, each with its summary."""
     summary = _SUMMARIES[kind]
     return {name: summary(source) for name, source in sorted(_SOURCES[kind]().items())}
+
+
+def shown_first(kind: str) -> dict[str, str]:
+    """The summaries that a list begins with: of a study's sweeps only the one that is called like it."""
+    found = summaries(kind)
+    if kind != "sweeps":
+        return found
+    studies = {name: shipped_study(file) for name, file in shipped_files(SWEEP_SUFFIX).items()}
+    return {name: summary for name, summary in found.items() if studies[name] in (None, name)}
 
 
 def first_sentence(text: str) -> str:

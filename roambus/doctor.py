@@ -7,20 +7,22 @@ prerequisite. Programs are started, because one built for another OMNeT++ is pre
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
 
 from rich.console import Console
@@ -47,7 +49,6 @@ from roambus.bridge.backends.castalia.installation import (
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import cores
 
 
 class Status(Enum):
@@ -303,8 +304,19 @@ BUILDING = (
 )
 """Build tools: make, compiler, wire libraries."""
 
-PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
+PACKAGES = {
+    "roambus": "roambus",
+    "numba": "numba",
+    "numpy": "numpy",
+    "protobuf": "google.protobuf",
+    "pyarrow": "pyarrow",
+    "pyspark": "pyspark",
+    "pyzmq": "zmq",
+}
+"""The packages, each with its module."""
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
+LEAST_GIB = 1.0
+"""With less a sweep soon has no room for its traces."""
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
 
 
@@ -314,15 +326,15 @@ class Diagnosis:
 
     python: Sequence[Finding]
     """Nothing runs without these."""
-    spark: Sequence[Finding]
+    others: Sequence[Finding]
+    """What metrics, traces and films need."""
     simulators: Mapping[str, Sequence[Finding]]
     """By the names of their back-ends."""
-    building: Sequence[Finding]
 
     @property
     def findings(self) -> list[Finding]:
         """Return all findings in table order."""
-        return [*self.python, *self.spark, *chain.from_iterable(self.simulators.values()), *self.building]
+        return [*self.python, *self.others, *chain.from_iterable(self.simulators.values())]
 
     @property
     def backends(self) -> list[str]:
@@ -337,14 +349,14 @@ class Diagnosis:
 
 def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     """Run all checks, announcing each; never raise."""
-    packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
+    packages = [Check(name, partial(_check_package, name, module), INSTALL) for name, module in PACKAGES.items()]
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
-    python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
-    system = Check("system", _check_system, "")
-    spark = [system, Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
-    found = look_at(python, tell), look_at(spark, tell)
+    python = [interpreter, *packages]
+    java, disk = Check("Java for Spark", _check_java, INSTALL), Check("disk", _check_disk, "")
+    others = [java, disk, Check("browser", _check_browser, "")]
+    found = look_at(python, tell), look_at(others, tell)
     known = {name: look_at((*simulator.itself, simulator.modules), tell) for name, simulator in simulators().items()}
-    return Diagnosis(*found, known, look_at(BUILDING, tell))
+    return Diagnosis(*found, known)
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:
@@ -368,28 +380,26 @@ def report(diagnosis: Diagnosis, console: Console) -> None:
         console.print(Text(line), soft_wrap=True)
 
 
-def _check_package(package: str) -> Result:
+def _check_package(package: str, module: str) -> Result:
     try:
-        return ok(version(package))
+        found = version(package)
     except PackageNotFoundError:
         return missing("not installed", INSTALL)
-
-
-def _check_system() -> Result:
-    """Check for the parts of Linux that runs can do without."""
-    parts = {"prctl": ctypes.CDLL(None), "sched_setaffinity": os}
-    lost = [name for name, holder in parts.items() if not hasattr(holder, name)]
-    if not Path("/proc/self").exists():
-        lost.append("/proc")
-    found = f"{platform.system()} {platform.release()}, {platform.machine()}"
-    if lost:
-        return missing(f"{found}: no {', '.join(lost)}", "roambus docs install lists the consequences")
+    import_module(module)  # a library of the system may be missing
     return ok(found)
 
 
-def _check_machine() -> Result:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return ok(f"{cores()} cores, {memory:.1f} GiB of memory")
+def _check_disk() -> Result:
+    free = {place: shutil.disk_usage(place).free / 2**30 for place in (str(Path.cwd()), gettempdir())}
+    found = ", ".join(f"{gib:.1f} GiB free in {place}" for place, gib in free.items())
+    return ok(found) if min(free.values()) > LEAST_GIB else broken(found, "make room for traces")
+
+
+def _check_browser() -> Result:
+    try:
+        return ok(webbrowser.get().name)
+    except webbrowser.Error:
+        return missing("no browser is known here", "open what replay and play print on a machine that has one")
 
 
 def _check_java() -> Result:
@@ -401,22 +411,3 @@ def _check_java() -> Result:
         found, _, advice = str(error).partition(": ")
         return missing(found, advice)
     return ok(f"{java_version(java)}, {java}")
-
-
-def _check_radio() -> Result:
-    """Run two neighbours for two seconds, which compiles the radio if needed."""
-    from roambus.bridge.backends.radio.backend import RadioBackend
-    from roambus.bridge.formats.ini import parse_scenario
-    from roambus.bridge.host.event_loop import Host
-    from roambus.bridge.trace.parquet import TraceWriter
-    from roambus.experiments.templates.render import find_template, render
-    from roambus.python_protocol.baselines import Beacon
-
-    template = find_template("field")
-    pair: dict[str, int | float | str | bool] = {"nodes": 2, "side": 5, "sigma": 0, "time_limit": 2}
-    ini = render(template, {**pair, "seed": 0, "agent": "beacon", "agent_parameters": ""})
-    scenario = parse_scenario(ini, template, template.parent)
-    received = sum(Host(scenario, Beacon, RadioBackend(scenario), TraceWriter()).run().counts["received"])
-    if not received:
-        return broken("neighbours do not hear each other", INSTALL)
-    return ok(f"compiled; {received} packets received in a run of two nodes and two seconds")

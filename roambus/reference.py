@@ -24,7 +24,7 @@ from roambus.python_protocol.settings import Setting, plain
 from roambus.spark.metrics.catalogue import METRICS
 
 PACKAGE = Path(__file__).parent
-PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing")
+PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing", "extensions")
 """Package folders, in the order of the module list."""
 FOLDER = Path(__file__).parent / "docs"
 MARK = re.compile(r"^<!-- insert ([\w ]+) -->$", re.MULTILINE)
@@ -165,7 +165,10 @@ def modules() -> str:
 
 
 def _modules_of(part: str) -> str:
-    files = [file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2")]
+    found = sorted((PACKAGE / part).rglob("*.py"))
+    files = [
+        file for file in found if not file.stem.endswith("_pb2") and "tests" not in file.relative_to(PACKAGE).parts
+    ]
     heads = [(file, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "") for file in files]
     rows = [(f"`{file.relative_to(PACKAGE)}`", _escaped(first_sentence(head))) for file, head in heads if head]
     return markdown_table(("Module", "Subject"), rows)

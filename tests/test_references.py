@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,18 +14,22 @@ import pytest
 from roambus.reference import pages
 from tests.support.places import ROOT
 
-TOPS = ("bridge", "experiments", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")
+TOPS = ("bridge", "experiments", "extensions", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")
 FOLDERS = (*TOPS, "roambus")
 WRITTEN = (".py", ".md", ".toml", ".j2", ".h", ".cc", ".proto", ".txt")
 MADE = re.compile(r"(build|\.venv|__pycache__|\.egg-info|_pb2)")
 PAGE = re.compile(r"roambus\s+docs\s+([a-z][a-z0-9-]+)")
 FILE = re.compile(rf"(?<![\w/.-])((?:{'|'.join(TOPS)})/[\w./-]*[\w]\.(?:py|md|toml|proto|j2|txt|json|png|cc|h))\b")
-PARTS = "bridge|spark|experiments|python_protocol|commands|testing|reference"
+PARTS = "bridge|spark|experiments|extensions|python_protocol|commands|testing|reference"
 MODULE = re.compile(
     rf"(?:(?<![\w/.-])|python -m )((?:roambus\.(?:{PARTS})|benchmarks)(?:\.[a-z_][a-z0-9_]*)+)(?![\w/-])"
 )
 LEFT_OUT = ("tests/", "docs/results/")
 """Tests invent names; results are frozen, and name the commit at which their commands worked."""
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"].keys() | {
+    "roambus.backends",
+    "roambus.metrics",
+}
 EXAMPLES = {"tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
 
 
@@ -95,7 +100,10 @@ def test_modules(said: list[tuple[str, str]]) -> None:
 
 def exists(name: str) -> bool:
     """Whether it is a module, the name of something in a module, or a group of entry points."""
-    if re.fullmatch(r"roambus\.(agents|backends|commands|studies|metrics)", name):
+    if re.fullmatch(
+        r"roambus\.(agents|backends|commands|studies|metrics|stores|recorders|executors|job_arrays|simulators|pages|drivers)",
+        name,
+    ):
         return True
     parts = name.split(".")
     for length in range(len(parts), 0, -1):

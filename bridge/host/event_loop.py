@@ -41,7 +41,7 @@ from roambus.python_protocol.events import Event, Publish, Received, SendFailed,
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
+from roambus.python_protocol.simtime import SimTime, format_time
 from roambus.python_protocol.trace_rows import DELIVER, DIE, DROP, ENERGY, LIST_SEPARATOR, MOVE, RADIO, RECEIVE, SEND
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -392,9 +392,9 @@ def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
         trace.add(TraceRow(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
     for node, energy in enumerate(totals.energy_mj):
         trace.add(TraceRow(end, node, ENERGY, detail=f"{energy:.6f}"))
-    for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
-        if died_us:
-            trace.add(TraceRow(died_us * MICROSECOND, node, DIE))
+    for node, died in enumerate(totals.counts.get(DEATHS, ())):
+        if died:
+            trace.add(TraceRow(died, node, DIE))
     for name in sorted(totals.counts.keys() - {DEATHS}):
         for node, count in enumerate(totals.counts[name]):
             trace.add(TraceRow(end, node, RADIO, message_type=name, detail=str(count)))

@@ -15,9 +15,9 @@ import click
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
-from roambus.console.options import ENTRY_NAME, MEASURE, Named
+from roambus.console.options import MEASURE, THING_NAME, Named
 from roambus.console.output import answer, answer_whole, command_output, console, remark
-from roambus.experiments.listing import KINDS, SINGULAR, own_entries, summaries
+from roambus.experiments.listing import KINDS, SINGULAR, own_things, shown_first
 
 
 @click.command("list")
@@ -26,12 +26,13 @@ from roambus.experiments.listing import KINDS, SINGULAR, own_entries, summaries
 def list_things(kind: str | None, measure: Sequence[str]) -> None:
     """Lists agents, templates, sweeps, studies or metrics.
 
-    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Files
-    in the working folder come last, by their paths; none of them is run.
+    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Of a
+    study's sweeps the list has the one that is called like it; roambus show STUDY lists the others. Files in the
+    working folder come last, by their paths; none of them is run.
 
     Example: roambus list sweeps
     """
-    found = {each_kind: summaries(each_kind) | own_entries(each_kind) for each_kind in ((kind,) if kind else KINDS)}
+    found = {each_kind: shown_first(each_kind) | own_things(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
 
@@ -53,7 +54,7 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 
 
 @click.command()
-@click.argument("name", type=ENTRY_NAME)
+@click.argument("name", type=THING_NAME)
 @click.option("--kind", type=click.Choice(KINDS), help="Shows only this kind, if several things have the name.")
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what you can set.
@@ -120,9 +121,9 @@ def docs(page: str | None) -> None:
 def doctor(simulator: str | None) -> None:
     """Says what is installed, which back-ends can run, and what to do.
 
-    The command prints advice for each thing that is missing or broken, and for each back-end whether it can run. A
-    terminal shows the progress: the embedded radio is compiled when it is first used, which takes a while. The exit
-    code is 0 if the default back-end can run, and 1 if it cannot.
+    The command looks at Python and the packages, Java, the disk, the browser, OMNeT++, Castalia and ns-3. It prints
+    advice for each of them that is missing or broken, and for each back-end whether it can run. The exit code is 0 if
+    the default back-end can run, and 1 if it cannot.
 
     --build needs a C++ compiler, make, libzmq and protobuf; the command says which is missing and how to get it. It
     takes a minute, and is needed again only when roambus or the simulator changes. For castalia, build OMNeT++ and

@@ -193,7 +193,7 @@ def sweep(
     --agents chooses the agents. After Ctrl-C or a crash the same command makes the missing runs. The command reports a
     run that fails, and goes on with the others; then the exit code is 1.
 
-    With --slurm the command instead writes a script for sbatch (roambus docs cluster).
+    With --slurm the command instead writes a script for sbatch (the page cluster).
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
 

@@ -296,7 +296,7 @@ WORKERS = click.option(
     help="The number of processes that make runs.",
 )
 SPARK = click.option(
-    "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead (roambus docs cluster)."
+    "--spark", metavar="spark://HOST:PORT", help="Makes the runs on this Spark cluster instead (the page cluster)."
 )
 STUDY = click.option(
     "--study",

@@ -79,12 +79,17 @@ class Arrays:
         """The number of pairs delivered to unintended receivers."""
         return self._pairs[1]
 
+    @property
+    def lost_for_good(self) -> int:
+        """The number of pairs that are none, because the subscriber was down and stayed so."""
+        return self._pairs[2]
+
     def notifications(self, codes: Integers) -> npt.NDArray[np.object_]:
         """The identifiers."""
         return self.rows.every_text(schema.NOTIFICATION_ID)[codes]
 
     @cached_property
-    def _pairs(self) -> tuple[SimpleNamespace, int]:
+    def _pairs(self) -> tuple[SimpleNamespace, int, int]:
         publisher, is_early = self._publishers()
         # A publisher's own notification is no delivery.
         published, routed, delivered = (
@@ -115,8 +120,22 @@ class Arrays:
         columns["delay_s"] = difference_s(columns["delivered_s"], columns["published_s"])
         others, is_late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
         before = np.isin(others, others[~is_late]) | is_early[others >> 16]
-        pairs = SimpleNamespace(**{name: column[~early] for name, column in columns.items()})
-        return pairs, len(np.unique(others[~before]))
+        gone = columns["published_s"] >= self._down_since()[columns["subscriber"]]
+        gone &= columns["deliveries"] == 0
+        pairs = SimpleNamespace(**{name: column[~early & ~gone] for name, column in columns.items()})
+        return pairs, len(np.unique(others[~before])), int((gone & ~early).sum())
+
+    def _down_since(self) -> Floats:
+        """Return the time of each node's last failure or death, infinite for a node that is up at the end."""
+        rows, since = self.rows, np.full(GREATEST_NODE + 1, math.inf)
+        where = rows.of(schema.CRASH, schema.FREEZE, schema.RECOVER)
+        recoveries = rows.of(schema.RECOVER)
+        node, time_s = rows.numbers(schema.NODE), rows.numbers(schema.TIME_S)
+        # Of a node's several rows the last is written last, and stays.
+        since[node[where]] = np.where(np.isin(where, recoveries), math.inf, time_s[where])
+        deaths = rows.of(schema.DIE)
+        np.fmin.at(since, node[deaths], time_s[deaths])
+        return since
 
     def _publishers(self) -> tuple[Integers, npt.NDArray[np.bool_]]:
         rows = self.rows

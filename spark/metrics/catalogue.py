@@ -69,6 +69,8 @@ class Metric:
     """Non-negative with a long right tail."""
     is_main: bool = False
     """Whether agents are compared by it by default."""
+    of: str = ""
+    """For a share of counted things, such as pairs, the column of their number."""
     compute: Callable[[Run], float] | None = None
     """None for shown values, such as packets of a type."""
 
@@ -91,7 +93,7 @@ class Metric:
 
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
-    """Make a metric with `scale`, `kind`, `skewed` and `is_main` of `Metric`."""
+    """Make a metric with `scale`, `kind`, `skewed`, `is_main` and `of` of `Metric`."""
     for name, kind in (("scale", Scale), ("kind", Kind)):
         if not isinstance(given := options.get(name, next(iter(kind))), kind):
             raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
@@ -143,8 +145,17 @@ def sent_metric(column: str) -> Metric:
 
 @metric("expected", kind=Kind.COUNT)
 def expected(run: Run) -> float:
-    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published."""
+    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published.
+
+    A node that was down then and stayed down to the end of the run is not counted.
+    """
     return len(run.arrays.pairs.routed)
+
+
+@metric("down for good", kind=Kind.COUNT)
+def down_for_good(run: Run) -> float:
+    """Pairs that are not expected, because their node was down at the publication and never came back."""
+    return run.arrays.lost_for_good
 
 
 @metric("attempted", kind=Kind.COUNT)
@@ -174,7 +185,7 @@ def unexpected(run: Run) -> float:
     return run.arrays.unexpected
 
 
-@metric("delivery rate (thesis)", scale=Scale.SHARE)
+@metric("delivery rate (thesis)", scale=Scale.SHARE, of="attempted")
 def delivery_rate_thesis(run: Run) -> float:
     """Of the attempted pairs, the share that was delivered, as the thesis defines it."""
     # Both numbers are over the same pairs. A pair can be delivered though nobody took it on: where subscribers pass
@@ -182,13 +193,13 @@ def delivery_rate_thesis(run: Run) -> float:
     return share(run.arrays.pairs.delivered_s[run.arrays.pairs.routed] >= 0)
 
 
-@metric("delivery rate (all)", scale=Scale.SHARE, is_main=True)
+@metric("delivery rate (all)", scale=Scale.SHARE, is_main=True, of="expected")
 def delivery_rate_all(run: Run) -> float:
     """Delivered pairs over expected pairs: one denominator for every protocol."""
     return share(run.arrays.pairs.delivered_s >= 0)
 
 
-@metric("delivery rate in time", scale=Scale.SHARE)
+@metric("delivery rate in time", scale=Scale.SHARE, of="expected")
 def delivery_rate_in_time(run: Run) -> float:
     """Of the expected pairs, the share that was delivered within 1 s, or as many as ROAMBUS_DEADLINE_S says."""
     return share(run.arrays.pairs.delay_s <= run.deadline_s)

@@ -12,7 +12,7 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import everything, find
-from roambus.experiments.listing import KINDS, first_sentence, own_entries, summaries
+from roambus.experiments.listing import KINDS, first_sentence, own_things, shown_first, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -103,6 +103,18 @@ def test_a_sweep_is_shown_with_its_axes_agents_and_number_of_runs() -> None:
     assert {"  runs: 1000", "  speed  2, 4, 6, 8, 10", "  aodv-thesis  aodv; profile=thesis"} <= set(lines)
 
 
+def test_a_list_begins_with_sweeps_that_no_study_has_and_one_of_each_study() -> None:
+    """The others are listed under their study, and every name stays known."""
+    first = shown_first("sweeps")
+    assert {"beacon", "testbed", "thesis"} <= first.keys() < summaries("sweeps").keys()
+    assert not [name for name in first if name.startswith("explain-")]
+    (study,) = find("thesis", "studies")
+    behind = {row["name"] for row in study.tables["further sweeps"]}
+    assert {"explain-mft", "flooding", "thesis-bare", "unicast"} <= behind
+    assert not behind & first.keys()
+    assert find("explain-mft")[0].kind == "sweep"
+
+
 def test_a_metric_is_shown_with_its_definition_and_unit() -> None:
     """Those of a study, too, with the study."""
     (delay,) = find("end_to_end_delay_mean_s")
@@ -154,7 +166,7 @@ def test_files_of_ones_own_are_listed_without_being_run(tmp_path: Path, monkeypa
     for name, text in OWN.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert {kind: own_entries(kind) for kind in KINDS} == {
+    assert {kind: own_things(kind) for kind in KINDS} == {
         "agents": {"ferry.py": "Carries.", "two.py:A": "", "two.py:B": ""},
         "templates": {"town.ini.j2": "A town."},
         "sweeps": {"own.toml": "My sweep."},

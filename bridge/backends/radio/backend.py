@@ -154,7 +154,7 @@ class RadioBackend:
         counts |= {name: self._state.macs[name].tolist() for name in mac_of(self._scenario).COUNTS}
         died = self._state.batteries["died"]
         if died.any():
-            counts[DEATHS] = (died // MICROSECOND).tolist()
+            counts[DEATHS] = died.tolist()
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
     def _kind(self, size: int) -> tuple[SimTime, int, int]:

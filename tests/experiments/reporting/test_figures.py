@@ -131,6 +131,25 @@ def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path)[:2])
 
 
+def test_a_share_of_few_seeds_shows_each_seed() -> None:
+    """Its interval would fill the axis: the seeds' own values stand there, and the caption says so."""
+    figure = planned(measurements())["figure-4.4a"]
+    assert figure.intervals == "means of 5 seeds, and each seed as a point"
+    axes = Picture().add_subplot()
+    limits(figure, axes)
+    dots = [line for line in axes.lines if line.get_marker() == "."]
+    shown = sorted(value for line in dots for value in list(np.asarray(line.get_ydata())))
+    assert shown == sorted(value for series in figure.series for values in series.values for value in values)
+    assert not axes.collections
+
+
+def test_a_share_of_six_seeds_has_intervals() -> None:
+    """From then on they say more than the seeds do."""
+    figure = planned(measurements(seeds=6))["figure-4.4a"]
+    assert figure.intervals == "means of 6 seeds with 95 % intervals of shares (Korn and Graubard)"
+    assert not figure.shows_seeds
+
+
 def test_several_figures_in_one_picture(tmp_path: Path) -> None:
     """Two side by side, in the width of one; a picture of three is twice as high."""
     line = Series("a", ("1", "2"), (1.0, 5.0), (1.0, 4.0), (1.0, 6.0), (2, 2))

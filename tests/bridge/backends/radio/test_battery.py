@@ -30,7 +30,7 @@ def test_a_battery_lasts_as_long_as_its_energy() -> None:
     """An idle node looks at its battery every second: one that is empty after 2.5 s is found so after 3 s."""
     scenario = with_batteries(at_places(0, 5), 2.5 * IDLE_MW / 1000, 1000)
     _, totals = run(scenario, [])
-    assert totals.counts[DEATHS] == [3_000_000, 0]
+    assert totals.counts[DEATHS] == [3_000_000_000, 0]
     assert totals.energy_mj == pytest.approx([2.5 * IDLE_MW, 10 * IDLE_MW])
 
 
@@ -45,10 +45,10 @@ def test_a_dead_node_sends_nothing_and_learns_why() -> None:
 
 
 def test_energy_is_found_spent_when_the_radio_changes_its_state() -> None:
-    """A node that sends finds its battery empty as soon as it turns round, not only after a second."""
+    """A node that sends finds its battery empty as soon as it turns round, to the nanosecond, not after a second."""
     scenario = with_batteries(at_places(0, 5), 2.5 * IDLE_MW / 1000, 1000)
-    _, totals = run(scenario, [send(0, "last", 2600 * MILLISECOND)])
-    assert totals.counts[DEATHS] == [2_600_000, 0]
+    _, totals = run(scenario, [send(0, "last", 2600 * MILLISECOND + 789)])
+    assert totals.counts[DEATHS] == [2_600_000_789, 0]
     assert totals.counts["received"] == [0, 0]
 
 
