@@ -253,15 +253,15 @@ KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class HandsOn:
+class ManualTimers:
     """The node's timers are worked by hand from now on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class ExpireTimer:
     """The next timer, or a later one by its number from 1, expires now, whenever due."""
 
     number: int = 1
 
 
-Handling = HandsOn | Ring
+Handling = ManualTimers | ExpireTimer
