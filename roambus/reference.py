@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
-from roambus.experiments.inventory import Row, Thing, everything
+from roambus.experiments.inventory import Entry, Row, everything
 from roambus.experiments.listing import first_sentence, summaries
 from roambus.experiments.measurements import markdown_table
 from roambus.python_protocol.settings import Setting, plain
@@ -91,7 +91,7 @@ def templates() -> str:
     return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
 
 
-def _template(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
+def _template(template: Entry, everywhere: Sequence[Row]) -> Iterator[str]:
     study = template.facts.get("study")
     yield f"## {template.name}"
     yield template.summary + (f" The study `{study}` uses it." if study else "")
@@ -100,7 +100,7 @@ def _template(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
         yield _table(("Named setting", "Sets"), ("name", "sets"), named)
 
 
-def _variables(template: Thing) -> Sequence[Row]:
+def _variables(template: Entry) -> Sequence[Row]:
     return template.tables["variables"]
 
 

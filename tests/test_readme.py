@@ -3,6 +3,7 @@
 import re
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -79,6 +80,16 @@ def assert_commands_work(document: Path, folder: Path, monkeypatch: pytest.Monke
     with going_on(commands(text, "shell"), folder):
         for command in commands(text):
             assert call(command, monkeypatch) == 0, command
+
+
+@pytest.mark.slow
+def test_the_first_agent_passes_a_strict_type_check(folder: Path) -> None:
+    """As a user's file: no method of its base class has the name of a handler."""
+    save_listings((ROOT / "README.md").read_text(), folder)
+    assert "def hear(" in (folder / "gossip.py").read_text()
+    command = [sys.executable, "-m", "mypy", "--strict", "gossip.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("document", [*filter(needs_spark, DOCUMENTS)], ids=name_of)

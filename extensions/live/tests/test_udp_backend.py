@@ -10,19 +10,19 @@ from contextlib import contextmanager
 
 import pytest
 
-from roambus.bridge.backend import Own, Step, Transmission
-from roambus.extensions.live.air import (
+from roambus.bridge.backend import LocalNode, Step, Transmission
+from roambus.extensions.live.frames import LONGEST_PAYLOAD, REPLAYS, STRANGERS, Frame, Seal
+from roambus.extensions.live.links import ALL, links_of
+from roambus.extensions.live.machines import open_socket
+from roambus.extensions.live.udp_backend import (
     MOST_FRAMES_A_SECOND,
     SENT,
     TOO_LONG,
     TOO_MANY,
-    Air,
     Attend,
+    UdpBackend,
     late_by,
 )
-from roambus.extensions.live.frames import LONGEST_PAYLOAD, REPLAYS, STRANGERS, Frame, Seal
-from roambus.extensions.live.links import ALL, links_of
-from roambus.extensions.live.machines import open_socket
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.messages.fields import LongBytes
 from roambus.python_protocol.messages.message import Message
@@ -46,15 +46,15 @@ class Silent(Agent):
 
 
 @contextmanager
-def airs(*hosts: str, seconds: float = 0.3) -> Iterator[list[Air]]:
+def airs(*hosts: str, seconds: float = 0.3) -> Iterator[list[UdpBackend]]:
     """Nodes at these addresses of the machine, on the air from now on."""
     sockets = [open_socket((host, 0) if "." in host else (host, 0, 0, 0)) for host in hosts]
     addresses = [bound.getsockname() for bound in sockets]
     described = scenario([Role.NONE] * len(hosts), time_limit=round(seconds * SECOND))
     start = time.monotonic_ns()
     made = [
-        Air(
-            described, Silent, Own(node, 0), 0, start, SEAL, own, addresses,
+        UdpBackend(
+            described, Silent, LocalNode(node, 0), 0, start, SEAL, own, addresses,
             links_of(ALL, described, node), Attend(),
         )
         for node, own in enumerate(sockets)
@@ -76,7 +76,7 @@ def heard(step: Step | None) -> list[tuple[NodeId, bytes]]:
     return [(delivery.sender, delivery.message.content) for delivery in (step.deliveries if step else ())]  # type: ignore[attr-defined]
 
 
-def socket_of(air: Air) -> socket.socket:
+def socket_of(air: UdpBackend) -> socket.socket:
     return air._socket  # a stranger sends there
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.film import Film, make_film
+from roambus.extensions.viewer.observations import carried, find_source, observe, read_rows
 from roambus.extensions.viewer.tests.films import run_moving
-from roambus.extensions.viewer.witness import carried, find_source, observe, read_rows
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.mft.messages import Rep
@@ -53,8 +53,8 @@ def test_routing_tables_are_looked_at_as_time_passes(tree_run: Path) -> None:
     """The last look at the root has both subscribers, as the protocol's own listing."""
     film = film_of(tree_run)
     tables, columns = film.header["tables"], film.columns
-    looks = zip(columns["lookNode"].tolist(), columns["lookListing"].tolist(), strict=True)
-    last = [listing for node, listing in looks if node == 0 and tables["listings"][listing][0] == "table"][-1]
+    snapshots = zip(columns["lookNode"].tolist(), columns["lookListing"].tolist(), strict=True)
+    last = [listing for node, listing in snapshots if node == 0 and tables["listings"][listing][0] == "table"][-1]
     end = int(columns["lists"][: last + 1].sum())
     rows = columns["listed"][end - columns["lists"][last] : end]
     assert tables["heads"][tables["listings"][last][1]] == ("Filter", "Interface", "Subscriber", "T")

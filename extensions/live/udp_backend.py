@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from roambus.bridge.backend import Delivery, Failure, Hello, Move, NodeInfo, Own, Step, Totals, Transmission
+from roambus.bridge.backend import Delivery, Failure, Hello, LocalNode, Move, NodeInfo, Step, Totals, Transmission
 from roambus.bridge.scenario.definition import Scenario
 from roambus.extensions.live.frames import LONGEST_DATAGRAM, LONGEST_PAYLOAD, Frame, Gate, Seal
 from roambus.extensions.live.links import Links
@@ -55,14 +55,14 @@ class Attend:
         """Handle pending input; an exception ends the run."""
 
 
-class Air:
+class UdpBackend:
     """The back-end of one node."""
 
     def __init__(  # noqa: PLR0913, PLR0917  # the parts of a node
         self,
         scenario: Scenario,
         agent: type[Agent],
-        own: Own,
+        own: LocalNode,
         incarnation: int,
         start_ns: int,
         seal: Seal,

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from roambus.bridge.agents import Announce, announce_code, load_agent_of_results, silently
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
-from roambus.bridge.formats.ini import Anything, read_scenario
+from roambus.bridge.formats.ini import AnyKeys, read_scenario
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
@@ -63,7 +63,7 @@ def find_source(path: Path) -> Source:
     """Return the only run in or below a folder, or a trace file's; raise UserError, OSError."""
     trace = _find_trace(path)
     ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
-    scenario = read_scenario(ini, Anything()) if ini.is_file() else None
+    scenario = read_scenario(ini, AnyKeys()) if ini.is_file() else None
     return Source(trace, _title(trace), scenario, record if record.is_file() else None)
 
 
@@ -99,7 +99,7 @@ def read_rows(path: Path) -> pa.Table:
         raise UserError(f"{error}; make the run again") from None
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """From `time` on, `node` lists `listing` under `name`."""
 
     time: SimTime
@@ -109,16 +109,16 @@ class Look(NamedTuple):
 
 
 @dataclass(slots=True)
-class Testimony:
+class Observations:
     """`sent` and `heard` have each send's and receive's content number, in order, from 0.
 
-    `looks` has only differences from the previous look.
+    `snapshots` has only differences from the previous snapshot.
     """
 
     contents: dict[Message, int] = field(default_factory=dict)
     sent: list[int] = field(default_factory=list)
     heard: list[int] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
 
     def number(self, message: Message) -> int:
         """Return a message's number, a new one for new content."""
@@ -127,8 +127,8 @@ class Testimony:
 
 def observe(
     source: Source, table: pa.Table, *, trusted: bool = False, announce: Announce = silently
-) -> tuple[pa.Table, Testimony]:
-    """Return the run's rows at level full, and the testimony; a send's or receive's `hops` numbers it.
+) -> tuple[pa.Table, Observations]:
+    """Return the run's rows at level full, and the observations; a send's or receive's `hops` numbers it.
 
     `table` is the run's trace. Raise UserError if the agents behave otherwise now, UntrustedAgentError if the agent is
     neither installed nor `trusted` (`announce` receives its code), RoambusError, OSError.
@@ -144,22 +144,22 @@ def observe(
         def run(over: Backend, trace: TraceWriter, wrapper: Wrapper) -> None:
             Host(scenario, agent_class, over, trace, wrappers=[wrapper]).run()
 
-        seen, testimony = observe_over(carrier, run, scenario.time_limit, Names())
+        seen, observations = observe_over(carrier, run, scenario.time_limit, Names())
     if not _without_receives(table).equals(_without_receives(seen)):
         text = "the agents behave differently now: they have changed, or another simulator ran them"
         raise UserError(f"{source.trace}: {text}; make the run again with roambus run --record")
-    return seen, testimony
+    return seen, observations
 
 
 def observe_over(
     carrier: Backend, run: Callable[[Backend, TraceWriter, Wrapper], object], end: SimTime, names: Names
-) -> tuple[pa.Table, Testimony]:
+) -> tuple[pa.Table, Observations]:
     """Run agents over a back-end until `end`; return as `observe`. Raise RoambusError."""
-    testimony, writer = Testimony(), _Numbering()
-    agents = _Watch(testimony, end, names)
-    run(_Listening(carrier, testimony), writer, agents.wrap)
+    observations, writer = Observations(), _Numbering()
+    agents = _Watch(observations, end, names)
+    run(_Listening(carrier, observations), writer, agents.wrap)
     agents.look(end)
-    return writer.table(), testimony
+    return writer.table(), observations
 
 
 @contextmanager
@@ -218,9 +218,9 @@ class _Numbering(TraceWriter):
 class _Listening:
     """A back-end that notes transmissions in send-row order."""
 
-    def __init__(self, backend: Backend, testimony: Testimony) -> None:
+    def __init__(self, backend: Backend, observations: Observations) -> None:
         self._backend = backend
-        self._testimony = testimony
+        self._observations = observations
 
     def open(self) -> Hello:
         """Open the back-end, with nothing recorded yet."""
@@ -236,15 +236,15 @@ class _Listening:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Number the transmissions, and advance the back-end."""
-        self._testimony.sent += [self._testimony.number(transmission.message) for transmission in transmissions]
+        self._observations.sent += [self._observations.number(transmission.message) for transmission in transmissions]
         return self._backend.advance(transmissions, wake_up)
 
 
 class _Watch:
     """Looks at the agents as time passes."""
 
-    def __init__(self, testimony: Testimony, time_limit: SimTime, names: Names) -> None:
-        self.testimony = testimony
+    def __init__(self, observations: Observations, time_limit: SimTime, names: Names) -> None:
+        self.observations = observations
         self.agents: list[Agent] = []
         self._names = names
         self._step = max(1, time_limit // LOOKS)
@@ -264,7 +264,7 @@ class _Watch:
             for name, listing in agent.listings(self._names).items():
                 if name != QUEUES and self._known.get((node, name)) != listing:
                     self._known[node, name] = listing
-                    self.testimony.looks.append(Look(now, node, name, listing))
+                    self.observations.snapshots.append(Snapshot(now, node, name, listing))
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Have the agent's calls seen."""
@@ -273,7 +273,7 @@ class _Watch:
         def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
             self.reach(now)
             if type(event) is Received:
-                self.testimony.heard.append(self.testimony.number(event.message))
+                self.observations.heard.append(self.observations.number(event.message))
             return handle(event, now)
 
         return handle_and_show
