@@ -5,7 +5,7 @@
 texts, so the output knows no kind. A broken agent is shown with the reason.
 
 A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
-known by its file name, whatever its folder.
+known by its file name, whatever its folder, and the page of an extension by the extension's name.
 """
 
 from __future__ import annotations
@@ -37,15 +37,18 @@ from roambus.python_protocol.settings import Setting, parameter_settings, plain
 from roambus.spark.metrics.catalogue import METRICS, Metric
 
 PACKAGE = Path(__file__).parent
-PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing")
+PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing", "extensions")
 """Package folders, in the order of the module list."""
-FOLDER = Path(__file__).parent / "docs"
+FOLDER = PACKAGE / "docs"
+EXTENSIONS = PACKAGE / "extensions"
 MARK = re.compile(r"^<!-- insert ([\w ]+) -->$", re.MULTILINE)
 
 
 def pages() -> dict[str, Path]:
     """Return the files of the pages by their names."""
-    return {file.stem: file for file in sorted(FOLDER.rglob("*.md"))}
+    measured = {file.stem: file for file in sorted(EXTENSIONS.glob("*/results/*.md"))}
+    extensions = {file.parent.name: file for file in sorted(EXTENSIONS.glob("*/page.md"))}
+    return {file.stem: file for file in sorted(FOLDER.rglob("*.md"))} | measured | extensions
 
 
 def title_of(page: Path) -> str:
@@ -66,7 +69,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Entry:
     """An agent, template, sweep, study or metric; `kind` is in the singular."""
 
     kind: str
@@ -81,7 +84,7 @@ class Thing:
     """A command that uses it."""
 
 
-def find(name: str, kind: str | None = None) -> list[Thing]:
+def find(name: str, kind: str | None = None) -> list[Entry]:
     """Find everything of that name, file or class; runs a Python file.
 
     Raises UserError with near names.
@@ -92,7 +95,7 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
         return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
     asked = KINDS if kind is None else (kind,)
     known = {given_kind: dict.fromkeys(inventory.names(given_kind)) for given_kind in asked}
-    found = [_THINGS[given_kind](name) for given_kind in asked if name in known[given_kind]]
+    found = [_ENTRIES[given_kind](name) for given_kind in asked if name in known[given_kind]]
     if not found:
         close = inventory.near_names(name, known)
         near = ", ".join(f"{SINGULAR[near_kind]} {near_name!r}" for near_kind, near_name in close.items())
@@ -106,20 +109,20 @@ def is_python(name: str) -> bool:
     return ":" in name or (name.endswith(".py") and Path(name).is_file())
 
 
-def everything(kind: str) -> list[Thing]:
+def everything(kind: str) -> list[Entry]:
     """All things of a kind by name; raises UserError for a broken one."""
-    return [_THINGS[kind](name) for name in inventory.names(kind)]
+    return [_ENTRIES[kind](name) for name in inventory.names(kind)]
 
 
 # Agents
 
 
-def _agent(name: str) -> Thing:
+def _agent(name: str) -> Entry:
     try:
         agent = load_agent(name)
     except UserError as error:
         hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
-        return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
+        return Entry("agent", name, f"It cannot be loaded: {error}{hint}")
     oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [
@@ -128,7 +131,7 @@ def _agent(name: str) -> Thing:
     messages = [
         {"name": _type_of(message), "tag": str(message.tag), "fields": _fields(message)} for message in agent.messages
     ]
-    return Thing(
+    return Entry(
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
@@ -154,10 +157,10 @@ def _fields(message: type[Message]) -> str:
 # Templates and sweeps
 
 
-def _template(name: str) -> Thing:
+def _template(name: str) -> Entry:
     file = find_template(name)
     variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
-    return Thing(
+    return Entry(
         "template",
         name,
         heading(file),
@@ -175,10 +178,10 @@ def _row(name: str, declared: Setting | None) -> Row:
     return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
 
 
-def _sweep(name: str) -> Thing:
+def _sweep(name: str) -> Entry:
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
-    return Thing(
+    return Entry(
         "sweep",
         name,
         heading(Path(sweep.source)),
@@ -215,7 +218,7 @@ def _study_of(file: Path) -> dict[str, str]:
 # Studies and metrics
 
 
-def _study(name: str) -> Thing:
+def _study(name: str) -> Entry:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
@@ -224,7 +227,7 @@ def _study(name: str) -> Thing:
         "sweeps": sweeps,
         "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
     }
-    return Thing("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
+    return Entry("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
 
 
 def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
@@ -234,11 +237,11 @@ def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
     return [{"name": name, "summary": heading(file)} for name, file in behind.items()]
 
 
-def _metric(name: str) -> Thing:
+def _metric(name: str) -> Entry:
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}
-    return Thing("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
+    return Entry("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
 
 
 def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
@@ -248,7 +251,7 @@ def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
             yield from ((metric, study) for sweep in load_study(study).sweeps for metric in sweep.extra.metrics)
 
 
-_THINGS: Mapping[str, Callable[[str], Thing]] = {
+_ENTRIES: Mapping[str, Callable[[str], Entry]] = {
     "agents": _agent,
     "templates": _template,
     "sweeps": _sweep,
@@ -258,6 +261,14 @@ _THINGS: Mapping[str, Callable[[str], Thing]] = {
 
 
 # Tables of things
+
+
+def extensions() -> str:
+    """Return each extension with a link to its page and its package's first sentence."""
+    found = ((page.parent.name, page.with_name("__init__.py")) for page in sorted(EXTENSIONS.glob("*/page.md")))
+    heads = [(name, ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))) for name, module in found]
+    rows = [(f"[{name}](../extensions/{name}/page.md)", _escaped(first_sentence(head or ""))) for name, head in heads]
+    return markdown_table(("Extension", "Summary"), rows)
 
 
 def agents() -> str:
@@ -292,7 +303,7 @@ def templates() -> str:
     return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
 
 
-def _template_section(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
+def _template_section(template: Entry, everywhere: Sequence[Row]) -> Iterator[str]:
     study = template.facts.get("study")
     yield f"## {template.name}"
     yield template.summary + (f" The study `{study}` uses it." if study else "")
@@ -301,7 +312,7 @@ def _template_section(template: Thing, everywhere: Sequence[Row]) -> Iterator[st
         yield _table(("Named setting", "Sets"), ("name", "sets"), named)
 
 
-def _variables(template: Thing) -> Sequence[Row]:
+def _variables(template: Entry) -> Sequence[Row]:
     return template.tables["variables"]
 
 
@@ -377,7 +388,8 @@ def modules() -> str:
 
 
 def _modules_of(part: str) -> str:
-    files = [file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2")]
+    written = (file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2"))
+    files = [file for file in written if "tests" not in file.relative_to(PACKAGE).parts]
     heads = [(file, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "") for file in files]
     rows = [(f"`{file.relative_to(PACKAGE)}`", _escaped(first_sentence(head))) for file, head in heads if head]
     return markdown_table(("Module", "Subject"), rows)
@@ -424,6 +436,7 @@ def _cells(key: Setting) -> Iterator[str]:
 TABLES: Mapping[str, Callable[[], str]] = {
     "agents": agents,
     "commands": commands,
+    "extensions": extensions,
     "ini keys": key_tables,
     "messages": messages,
     "metrics": metrics,

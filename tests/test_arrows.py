@@ -51,7 +51,7 @@ def test_a_circle_and_an_arrow_upwards_are_found() -> None:
 if TYPE_CHECKING:
     import roambus.bridge.wire
 def f():
-    from roambus.experiments import shipped
+    from roambus.experiments import inventory
     from roambus.spark.metrics import METRICS
 """
     known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.inventory", "roambus.spark.metrics"}

@@ -16,12 +16,12 @@ import click
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
-from roambus.console.options import MEASURE, THING_NAME, Named
+from roambus.console.options import ENTRY_NAME, MEASURE, Named
 from roambus.console.output import answer, answer_whole, command_output, console, remark
-from roambus.experiments.inventory import KINDS, SINGULAR, own_things, shown_first
+from roambus.experiments.inventory import KINDS, SINGULAR, own_entries, shown_first
 
 if TYPE_CHECKING:
-    from roambus.reference import Row, Thing
+    from roambus.reference import Entry, Row
 
 
 @click.command("list")
@@ -36,7 +36,7 @@ def list_things(kind: str | None, measure: Sequence[str]) -> None:
 
     Example: roambus list sweeps
     """
-    found = {each_kind: shown_first(each_kind) | own_things(each_kind) for each_kind in ((kind,) if kind else KINDS)}
+    found = {each_kind: shown_first(each_kind) | own_entries(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
 
@@ -58,7 +58,7 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 
 
 @click.command()
-@click.argument("name", type=THING_NAME)
+@click.argument("name", type=ENTRY_NAME)
 @click.option("--kind", type=click.Choice(KINDS), help="Shows only this kind, if several things have the name.")
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what you can set.
@@ -77,26 +77,26 @@ def show(name: str, kind: str | None) -> None:
     if is_python(name):
         announce_code(name, remark)
     found = find(name, kind)
-    text = "\n\n".join("\n".join(lines_of(thing)) for thing in found)
-    answer_whole(text, [document_of(thing) for thing in found])
+    text = "\n\n".join("\n".join(lines_of(entry)) for entry in found)
+    answer_whole(text, [document_of(entry) for entry in found])
 
 
-def document_of(thing: Thing) -> dict[str, Any]:
-    """All of a thing, for `--json`."""
-    rows = {title: [dict(row) for row in table] for title, table in thing.tables.items()}
-    return {"kind": thing.kind, "name": thing.name, "summary": thing.summary, **thing.facts, **rows}
+def document_of(entry: Entry) -> dict[str, Any]:
+    """All of an entry, for `--json`."""
+    rows = {title: [dict(row) for row in table] for title, table in entry.tables.items()}
+    return {"kind": entry.kind, "name": entry.name, "summary": entry.summary, **entry.facts, **rows}
 
 
-def lines_of(thing: Thing) -> Iterator[str]:
-    """All of a thing, for people."""
-    yield f"{thing.kind} {thing.name}: {thing.summary}"
-    yield from (f"  {word}: {value}" for word, value in thing.facts.items())
-    for title, table in thing.tables.items():
+def lines_of(entry: Entry) -> Iterator[str]:
+    """All of an entry, for people."""
+    yield f"{entry.kind} {entry.name}: {entry.summary}"
+    yield from (f"  {word}: {value}" for word, value in entry.facts.items())
+    for title, table in entry.tables.items():
         if table:
             yield f"{title}:"
             yield from (f"  {_line(row)}" for row in table)
-    if thing.example:
-        yield f"example: {thing.example}"
+    if entry.example:
+        yield f"example: {entry.example}"
 
 
 def _line(row: Row) -> str:

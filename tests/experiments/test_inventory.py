@@ -16,7 +16,7 @@ from roambus.commands.inventory import document_of, lines_of
 from roambus.experiments.inventory import (
     KINDS,
     first_sentence,
-    own_things,
+    own_entries,
     shipped_files,
     shipped_studies,
     shipped_study,
@@ -176,7 +176,7 @@ def test_files_of_ones_own_are_listed_without_being_run(tmp_path: Path, monkeypa
     for name, text in OWN.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert {kind: own_things(kind) for kind in KINDS} == {
+    assert {kind: own_entries(kind) for kind in KINDS} == {
         "agents": {"ferry.py": "Carries.", "two.py:A": "", "two.py:B": ""},
         "templates": {"town.ini.j2": "A town."},
         "sweeps": {"own.toml": "My sweep."},
