@@ -37,9 +37,9 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.mobility import path
+from roambus.bridge.mobility.paths import path
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace import schema

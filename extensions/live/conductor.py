@@ -21,7 +21,7 @@ from roambus.bridge.backend import Backend, Totals
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
-from roambus.bridge.mobility import moves_until, paths_of
+from roambus.bridge.mobility.paths import moves_until, paths_of
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario

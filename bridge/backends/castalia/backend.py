@@ -28,8 +28,8 @@ from roambus.bridge.backends.castalia.simulators import (
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.formats.ini.lookup import NoFurtherKeys, SimulatorKeys
 from roambus.bridge.keys import path_of
+from roambus.bridge.mobility.given_way import MOVEMENT_FILE, GivenWay
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import MOVEMENT_FILE, GivenWay
 from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire import conversion as wire

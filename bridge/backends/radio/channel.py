@@ -17,9 +17,10 @@ from scipy.sparse import coo_array
 
 from roambus.bridge.backends.radio.state import CHANGE, MOVE, Measured
 from roambus.bridge.formats.recordings import at_first, later
-from roambus.bridge.mobility import Path, positions
+from roambus.bridge.mobility.model import Mobility
+from roambus.bridge.mobility.paths import Path, positions
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.ideal import MeasuredLinks
-from roambus.bridge.scenario.nodes import Mobility, Static
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND, SimTime

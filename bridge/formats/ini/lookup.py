@@ -20,9 +20,10 @@ from typing import Any, Protocol, TypeVar
 
 from roambus.bridge.formats.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
+from roambus.bridge.mobility import registry
+from roambus.bridge.mobility.registry import MANAGER
 from roambus.bridge.scenario import definition, ideal, mac, nodes, radio
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
-from roambus.bridge.scenario.nodes import MANAGER
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import ANY, Setting, settings_of
@@ -41,12 +42,12 @@ PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
     "The radio": radio.KEYS,
     "The MAC and the routing": (mac.PROTOCOL, *mac.ROUTING_KEYS),
-    "Mobility": nodes.MOBILITY_KEYS,
+    "Mobility": registry.KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
 """Every node's keys."""
 
-PER_MANAGER: dict[str, tuple[Setting, ...]] = nodes.MANAGER_KEYS
+PER_MANAGER: dict[str, tuple[Setting, ...]] = registry.MODEL_KEYS
 """A node's further keys, by mobility manager."""
 
 IGNORED_OPTIONS = frozenset((

@@ -10,7 +10,7 @@ import pytest
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.formats.ini import parse_scenario
-from roambus.bridge.mobility import paths_of, positions
+from roambus.bridge.mobility.paths import paths_of, positions
 from roambus.bridge.runs.run import RunPlan, execute
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES

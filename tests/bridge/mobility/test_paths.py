@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backend import Move
 from roambus.bridge.backends.radio.channel import Cells, cell_changes
-from roambus.bridge.mobility import Path, moves_until, path, positions
-from roambus.bridge.scenario.nodes import Line, Mobility, RandomWaypoint, Static
+from roambus.bridge.mobility.line import Line
+from roambus.bridge.mobility.model import Mobility
+from roambus.bridge.mobility.paths import Path, moves_until, path, positions
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.simtime import SECOND
 
