@@ -29,9 +29,9 @@ FOLDERS = (
 LEFT = {
     "benchmarks": 54,
     "bridge": 53,
-    "docs": 342,
+    "docs": 335,
     "experiments": 16,
-    "extensions": 512,
+    "extensions": 504,
     "omnet": 8,
     "python_protocol": 16,
     "roambus": 21,
