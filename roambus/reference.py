@@ -100,7 +100,7 @@ def find(name: str, kind: str | None = None) -> list[Entry]:
         close = inventory.near_names(name, known)
         near = ", ".join(f"{SINGULAR[near_kind]} {near_name!r}" for near_kind, near_name in close.items())
         guess = f"did you mean {near}? " if near else ""
-        raise UserError(f"nothing is named {name!r}: {guess}roambus list lists all names")
+        raise UserError(f"there is no agent, template, sweep, study or metric {name!r}: {guess}see roambus list")
     return found
 
 
