@@ -35,7 +35,9 @@ from roambus.experiments.sweeps.settings_check import (
     SEED_LINE,
     check_different,
     check_parameters,
+    check_seed,
     check_used,
+    meaning,
 )
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
@@ -95,17 +97,21 @@ def plan_runs(
     """
     points = expand(sweep)
     firsts = [point for point in points if point.seed == sweep.seeds[0]]
-    planned = []
+    planned, meanings = [], []
     for point in watched(points):
         with _all_mistakes(sweep.template, point, backend):
             plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            check_parameters(sweep.template, point, _check(sweep.template, plan, backend))
-        planned.append((point, plan))
-    check_different(sweep, planned)
+            scenario = _check(sweep.template, plan, backend)
+            check_parameters(sweep.template, point, scenario)
+            meanings.append((point, meaning(plan, scenario, backend)))
+        else:
+            check_seed(sweep, point, plan, _rendered(sweep.template))
+        planned.append(plan)
+    check_different(sweep, meanings)
     check_used(sweep, firsts, partial(render_point, sweep.template), backend)
-    return [plan for _, plan in planned]
+    return planned
 
 
 @contextmanager

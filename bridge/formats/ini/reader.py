@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.formats.ini.lookup import Lookup, SimulatorKeys
+from roambus.bridge.formats.ini.lookup import KEYS, Lookup, SimulatorKeys
 from roambus.bridge.formats.ini.network import (
     NodeReader,
     movement_file_names,
@@ -206,6 +206,27 @@ def file_names(text: str, path: Path) -> list[str]:
         *movement_file_names(keys),
         *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE))),
     ]
+
+
+def seed_of(text: str, path: Path) -> int:
+    """The seed in an ini's text; raises UserError."""
+    seed: int = Lookup(parse_ini(text, path), path.parent).value(settings_of(RunSettings)["seed"])
+    return seed
+
+
+_DECLARED_NAMES = {declared.name.rpartition(".")[2] for declared in KEYS}
+
+
+def further_values(text: str) -> dict[str, float | str]:
+    """The first value of each key that only a simulator may know, numbers as such; raises UserError."""
+    found: dict[str, float | str] = {}
+    for entry in parse_ini(text, Path("run.ini")).entries:
+        if entry.key.rpartition(".")[2] not in _DECLARED_NAMES:
+            try:
+                found.setdefault(entry.key, float(entry.value))
+            except ValueError:
+                found.setdefault(entry.key, entry.value)
+    return dict(sorted(found.items()))
 
 
 def radio_file_name(text: str, path: Path) -> str:
