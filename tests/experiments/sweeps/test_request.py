@@ -10,13 +10,13 @@ from roambus.commands.sweeps import sweep_request
 from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.sweep import EVERY_AGENT, expand
-from roambus.notebook import _request
+from roambus.notebook import Settings, _request
 
 
 def test_commands_and_python_ask_for_the_same() -> None:
     """Settings with a dot are parameters; several values have commas between."""
     by_command = sweep_request("field", ["nodes=10,20", "speed=2"], "mft,aodv", 3, ["mft.sticky_parent=true"])
-    settings = {"nodes": [10, 20], "speed": 2, "mft.sticky_parent": True}
+    settings: Settings = {"nodes": [10, 20], "speed": 2, "mft.sticky_parent": True}
     by_python = _request("field", ["mft", "aodv"], settings, 3, Path("unused"))
     assert describe(by_command.sweep()) == describe(by_python.sweep())
     assert len(expand(by_command.sweep())) == 2 * 2 * 3
