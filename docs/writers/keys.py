@@ -33,7 +33,7 @@ from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
 from roambus.console.options import factory_of, pairs
-from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.runner import plan_run

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from roambus.bridge.agents import silently
-from roambus.experiments.shipped import TEMPLATE_SUFFIX
+from roambus.experiments.inventory import TEMPLATE_SUFFIX
 from roambus.experiments.sweeps.selection import (
     is_template,
     override,
