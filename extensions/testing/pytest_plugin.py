@@ -41,7 +41,8 @@ FIRST, MOST = 5, 60
 """The seeds of the first and last look; 59 perfect seeds show a rate of at least 0.95."""
 OPTION = "--roambus-results"
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 PointMaker = Callable[..., "Point"]
 """Makes a `Point`, as fixture `roambus_point`: template, agent, and other fields by name."""
 SweepMaker = Callable[..., "list[Point]"]
