@@ -19,7 +19,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from roambus.bridge.formats.ini.lookup import Beyond
+from roambus.bridge.formats.ini.lookup import SimulatorKeys
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
@@ -92,7 +92,7 @@ class NodeInfo:
     clock_rate: float = 1.0
 
 
-class Own(NamedTuple):
+class LocalNode(NamedTuple):
     """The one node of this host, started at `since`, if each node has its own host."""
 
     node: NodeId
@@ -125,7 +125,7 @@ class Hello:
     time_limit: SimTime
     processing_delay: SimTime = 0
     take_note: Callable[[SimTime, NodeId, str], None] | None = None
-    own: Own | None = None
+    own: LocalNode | None = None
     framing: Framing | None = None
 
 
@@ -183,7 +183,8 @@ class Backend(Protocol):
 class BackendFactory(Protocol):
     """Makes back-ends of one kind; picklable.
 
-    An optional `beyond()` returns features beyond the embedded radio (`roambus.bridge.formats.ini.lookup.Beyond`).
+    An optional `beyond()` returns features beyond the embedded radio
+    (`roambus.bridge.formats.ini.lookup.SimulatorKeys`).
     """
 
     @property
@@ -239,13 +240,13 @@ def unused_keys(factory: BackendFactory | None) -> tuple[str, ...]:
     return UNUSED_KEYS.get(factory.name, ()) if factory else ()
 
 
-def beyond_of(factory: BackendFactory | None) -> Beyond | None:
+def simulator_keys_of(factory: BackendFactory | None) -> SimulatorKeys | None:
     """Return the back-end's features beyond the embedded radio; raise UserError."""
     ask = getattr(factory, "beyond", None)
     if factory is None or ask is None:
         return None
     with calling(factory, "beyond"):
-        found: Beyond | None = ask()
+        found: SimulatorKeys | None = ask()
     return found
 
 

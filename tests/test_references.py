@@ -24,13 +24,13 @@ PARTS = "bridge|spark|experiments|extensions|python_protocol|commands|testing|re
 MODULE = re.compile(
     rf"(?:(?<![\w/.-])|python -m )((?:roambus\.(?:{PARTS})|benchmarks)(?:\.[a-z_][a-z0-9_]*)+)(?![\w/-])"
 )
-LEFT_OUT = ("tests/", "docs/results/")
+LEFT_OUT = re.compile(r"(extensions/[^/]+/)?(tests|results)/|docs/results/")
 """Tests invent names; results are frozen, and name the commit at which their commands worked."""
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"].keys() | {
     "roambus.backends",
     "roambus.metrics",
 }
-EXAMPLES = {"tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
+EXAMPLES = {"extensions/NAME/page.md", "tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
 
 
 def sources() -> Iterator[Path]:
@@ -75,13 +75,14 @@ TAUGHT = {"tests/roambus/test_docs.py": ("tutorail",)}
 
 
 def test_files(said: list[tuple[str, str]]) -> None:
-    """A path leads to a file from the top of the repository, or from the top folder of the file that names it."""
+    """A path leads to a file from the repository's top, or from the folder or top folder of the file that names it."""
     wrong = {
         (file, name)
         for file, text in said
-        if not file.startswith(LEFT_OUT)
+        if not LEFT_OUT.match(file)
         for name in FILE.findall(text)
-        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0])) and name not in EXAMPLES
+        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0], Path(file).parent))
+        and name not in EXAMPLES
     }
     assert sorted(wrong) == []
 
@@ -91,7 +92,7 @@ def test_modules(said: list[tuple[str, str]]) -> None:
     wrong = {
         (file, name)
         for file, text in said
-        if not file.startswith(LEFT_OUT)
+        if not LEFT_OUT.match(file)
         for name in MODULE.findall(text)
         if not exists(name)
     }

@@ -123,7 +123,7 @@ def run(
     """  # noqa: D301  # click wants the character itself
     goes_with("endpoint", endpoint, "wait")
     if endpoint is not None and is_given("backend") and backend != "castalia":
-        raise UserError(f"--backend {backend}: only a Castalia can come to an --endpoint: leave one of the two out")
+        raise UserError(f"--backend {backend}: --endpoint works only with --backend castalia")
     if render:
         if useless := [name for name in _OF_RUNS if is_given(name)]:
             raise UserError(f"--{useless[0]} goes with a run, and --render makes none: leave one of the two out")
@@ -179,7 +179,7 @@ def _announce(folder: Path) -> None:
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
     """Return a sweep of one run; values become axes, and the agent gets a folder-safe name."""
-    from roambus.experiments.sweeps.narrowing import sweep_of
+    from roambus.experiments.sweeps.selection import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
     from roambus.experiments.templates.render import find_template
 

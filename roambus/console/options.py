@@ -106,7 +106,7 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 
 def _variables(context: click.Context) -> Iterator[str]:
-    from roambus.experiments.sweeps.narrowing import is_template
+    from roambus.experiments.sweeps.selection import is_template
     from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
@@ -131,7 +131,7 @@ TEMPLATE_NAME = Named(_names("templates"), or_file=True)
 SWEEP_NAME = Named(_names("sweeps", "templates"), or_file=True)
 STUDY_NAME = Named(_names("studies"), or_file=True)
 METRIC_NAME = Named(_metrics)
-THING_NAME = Named(_names(), or_file=True)
+ENTRY_NAME = Named(_names(), or_file=True)
 VARIABLE_VALUE = Named(_variables)
 PARAMETER_VALUE = Named(_parameters)
 
@@ -356,7 +356,7 @@ def goes_with(other: str, value: object, *names: str) -> None:
     """Raise UserError for an option of these that is given without the other, whose value is None or False."""
     for name in names:
         if is_given(name) and value in (None, False):
-            raise UserError(f"--{name.replace('_', '-')} goes with --{other}: give both, or leave it out")
+            raise UserError(f"--{name.replace('_', '-')} requires --{other}")
 
 
 def is_given(name: str) -> bool:
