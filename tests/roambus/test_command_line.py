@@ -12,8 +12,8 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.experiments import listing
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments import inventory
+from roambus.experiments.inventory import TEMPLATES
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
@@ -349,6 +349,6 @@ def test_an_agent_that_raises_is_named_with_its_line(folder: Path, roambus: Roam
 
 def test_an_error_of_ours_keeps_its_traceback(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only errors that a user can act on are cut down to one line."""
-    monkeypatch.setattr(listing, "shipped_studies", lambda: 1 / 0)
+    monkeypatch.setattr(inventory, "shipped_studies", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         roambus("list", "metrics")
