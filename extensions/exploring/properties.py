@@ -8,9 +8,9 @@ A property is a function of a `View` that returns the error as a sentence, or No
         waiting = [view.name(node) for node in view.up if view.agents[node].waits]
         return f"{waiting[0]} waits for ever" if waiting else None
 
-*Delivery properties* judge every agent by commands and deliveries alone. *Table properties* judge readable tables: in
-the broker family, in AODV, and in an agent with a method `ways(now)` that returns {destination: (next hop, ...)}; a
-node's own number as a hop means that the destination is here.
+*Delivery properties* judge every agent by commands and deliveries alone. *Table properties* judge readable tables: a
+broker's, and those with a method `ways(now)`, of the agent or of its `table`, that returns
+{destination: (next hop, ...)}; a node's own number as a hop means that the destination is here.
 
 A property without anything to look at holds of anything. So each says whether it `sees` something, and has a text for
 never (`blind`).
@@ -32,9 +32,7 @@ from roambus.bridge.system.code import import_file
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.aodv.routing_table import RoutingTable as AodvTable
 from roambus.python_protocol.filters import NotificationId
-from roambus.python_protocol.mft.messages import RoutingTable as MftTable
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import unknown
 from roambus.python_protocol.simtime import SimTime
@@ -140,17 +138,6 @@ Ways = Mapping[NodeId, tuple[NodeId, ...]]
 """The next hops to each destination that is known."""
 
 
-def _of_aodv(table: AodvTable, now: SimTime) -> Ways:
-    routes = ((route.destination, route) for route in table)
-    return {one: (route.next_hop,) for one, route in routes if route.state.value == "valid" and route.lifetime > now}
-
-
-_READ: dict[type[Any], Callable[[Any, SimTime], Ways]] = {
-    AodvTable: _of_aodv,
-    MftTable: lambda table, _: {s: () if it.next_hop is None else (it.next_hop,) for s, it in table if it.filters},
-}
-
-
 def _table(agent: Any) -> Any:
     broker = getattr(agent, "broker", None)
     return getattr(agent if broker is None else broker, "table", None)
@@ -158,12 +145,9 @@ def _table(agent: Any) -> Any:
 
 def ways_of(agent: Any, now: SimTime) -> Ways:
     """The next hops of an agent now; empty without a table by destinations."""
-    table = _table(agent)
-    own = getattr(agent, "ways", None) or getattr(table, "ways", None)
-    if own is not None:
-        found: Ways = own(now)
-        return found
-    return next((read(table, now) for kind, read in _READ.items() if isinstance(table, kind)), {})
+    read = getattr(agent, "ways", None) or getattr(_table(agent), "ways", None)
+    found: Ways = {} if read is None else read(now)
+    return found
 
 
 def filters_of(agent: Any, subscriber: NodeId) -> set[Any] | None:

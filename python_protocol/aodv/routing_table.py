@@ -73,6 +73,11 @@ class RoutingTable:
         head = ("Destination", "Next hop", "Hop count", "Sequence number", "State", "Precursors")
         return by_first_column(head, (_describe(route, names) for route in self))
 
+    def ways(self, now: SimTime) -> dict[NodeId, tuple[NodeId, ...]]:
+        """The next hop of each active route, as explorations read it."""
+        active = (route for route in self if route.state is _VALID and route.lifetime > now)
+        return {route.destination: (route.next_hop,) for route in active}
+
     def get(self, destination: NodeId) -> Route | None:
         """The entry for `destination`, in any state."""
         return self._routes.get(destination)

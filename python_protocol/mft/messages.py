@@ -18,6 +18,7 @@ from roambus.python_protocol.messages.fields import U32, Integer, Names
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BrokerId, NodeId, SubscriberId
 from roambus.python_protocol.settings import parameter
+from roambus.python_protocol.simtime import SimTime
 
 Counter = U32
 """t: a subscriber numbers its messages."""
@@ -166,6 +167,11 @@ class RoutingTable:
 
     def __iter__(self) -> Iterator[tuple[NodeId, Route]]:
         return iter(self._routes.items())
+
+    def ways(self, _: SimTime) -> dict[NodeId, tuple[NodeId, ...]]:
+        """The next hop to each subscriber with entries, as explorations read it."""
+        with_entries = ((subscriber, route.next_hop) for subscriber, route in self if route.filters)
+        return {subscriber: () if hop is None else (hop,) for subscriber, hop in with_entries}
 
     def get(self, subscriber: NodeId) -> Route | None:
         """The route of a subscriber with present or former entries."""

@@ -31,6 +31,15 @@ def test_a_route_is_active_until_its_lifetime_ends() -> None:
     assert (expired.state, expired.sequence) == (RouteState.INVALID, 6)
 
 
+def test_ways_are_the_next_hops_of_active_routes() -> None:
+    """Neither an expired route nor one whose link broke is a way; asking changes no route."""
+    routes = table(offer(5, 3), Route(8, 4, 1, 5, True, 5 * SECOND))
+    assert routes.ways(0) == {9: (2,), 8: (4,)}
+    assert routes.ways(3 * SECOND) == {8: (4,)}
+    routes.break_link(4, 0)
+    assert routes.ways(0) == {9: (2,)}
+
+
 @pytest.mark.parametrize(
     ("sequence", "hop_count", "taken"),
     [(6, 9, True), (4, 1, False), (5, 2, True), (5, 3, False), (5, 4, False)],

@@ -27,6 +27,16 @@ def test_without_filters_there_is_no_entry_but_the_timestamp_stays() -> None:
     assert table.timestamp(7) == Timestamp(3, 2)
 
 
+def test_ways_are_the_next_hops_to_subscribers_with_entries() -> None:
+    """A subscriber with entries and an unknown way has none; one that has left is not there."""
+    table = RoutingTable()
+    for subscriber in (7, 8):
+        table.update(subscriber, 1, Timestamp(1, 1)).filters[topic(1)] = None
+    table.update(8, 1, Timestamp(2, 1)).next_hop = None
+    table.update(9, 1, Timestamp(3, 2))
+    assert table.ways(0) == {7: (1,), 8: ()}
+
+
 def test_matching_names_each_subscriber_once_with_its_next_hop() -> None:
     """Two matching filters of a subscriber are one recipient; one whose way is not known is a recipient too."""
     table = RoutingTable()
