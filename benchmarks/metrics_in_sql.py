@@ -18,7 +18,7 @@ WITH rows AS NOT MATERIALIZED (
   SELECT warm.run, time_s, node, event, coalesce(message_type, '') AS kind, notification_id AS id, peer, bytes, hops,
          detail, time_s < warm_up_s AS early, headers, migrating
   FROM read_parquet($files, filename = true, hive_partitioning = false) JOIN warm ON filename = warm.run
-  WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive')
+  WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive', 'radio')
 ),
 publications AS (
   SELECT run, id, arg_min(node, time_s) AS publisher, bool_or(early) AS early
@@ -64,18 +64,22 @@ others AS (
 ),
 nodes AS (
   SELECT run, node, count_if(event = 'send' AND NOT early) AS messages,
-         coalesce(sum(bytes + headers) FILTER (event = 'send' AND NOT early), 0) AS air_bytes,
+         coalesce(sum(bytes + headers) FILTER (event = 'send' AND NOT early), 0) AS packet_bytes,
+         sum(try_cast(detail AS BIGINT)) FILTER (event = 'radio' AND kind = 'air_frames') AS counted_frames,
+         sum(try_cast(detail AS BIGINT)) FILTER (event = 'radio' AND kind = 'air_bytes') AS counted_bytes,
          sum(round(try_cast(detail AS DOUBLE) * 1e6)::BIGINT) FILTER (event = 'energy') AS energy_nj,
          max(CASE WHEN event <> 'role' THEN NULL WHEN list_contains(string_split(detail, ' '), 'broker') THEN 3
              WHEN list_contains(string_split(detail, ' '), 'subscriber') THEN 2
              WHEN list_contains(string_split(detail, ' '), 'publisher') THEN 1 END) AS role
-  FROM rows WHERE event IN ('send', 'role', 'energy') GROUP BY ALL
+  FROM rows WHERE event IN ('send', 'role', 'energy', 'radio') GROUP BY ALL
 ),
 efforts AS (
   SELECT run, sum(messages) AS messages, avg(messages) AS messages_per_node,
          avg(messages) FILTER (role = 1) AS messages_per_publisher,
          avg(messages) FILTER (role = 2) AS messages_per_subscriber,
-         avg(messages) FILTER (role = 3) AS messages_per_broker, avg(air_bytes) AS air_bytes_per_node,
+         avg(messages) FILTER (role = 3) AS messages_per_broker,
+         coalesce(avg(counted_frames), avg(messages)) AS air_frames_per_node,
+         coalesce(avg(counted_bytes), avg(packet_bytes)) AS air_bytes_per_node,
          sum(energy_nj)::DOUBLE / count(energy_nj) / 1e6 AS energy_per_node_mj
   FROM nodes GROUP BY run
 ),
@@ -110,7 +114,7 @@ SELECT warm.run, coalesce(expected, 0) AS expected, coalesce(attempted, 0) AS at
        coalesce(unexpected, 0) AS unexpected, delivery_rate_thesis, delivery_rate_all, delivery_rate_in_time,
        end_to_end_delay_mean_s, delay_median_s, delay_p95_s, delay_p99_s, delay_max_s, hops_mean, hops_max,
        coalesce(messages, 0) AS messages, messages_per_node, messages_per_publisher, messages_per_subscriber,
-       messages_per_broker, air_bytes_per_node, copies_heard, energy_per_node_mj, lifetime_s,
+       messages_per_broker, air_frames_per_node, air_bytes_per_node, copies_heard, energy_per_node_mj, lifetime_s,
        coalesce(dead_nodes, 0) AS dead_nodes,
        coalesce(costs.migrations, 0) AS migrations,
        CASE WHEN len(migrating) > 0 THEN costs.sent / costs.migrations END AS messages_per_migration,

@@ -22,12 +22,12 @@ RADIO = "bridge/backends/radio/"
 
 CARRIER = [
     (
-        "csma_ca.py",
+        "mac/csma_ca.py",
         "import measured_power\n",
         "import _is_synchronised, measured_power\n",
     ),
     (
-        "csma_ca.py",
+        "mac/csma_ca.py",
         "power < run.radio.cca_threshold_dbm:",
         "power < run.radio.cca_threshold_dbm and not _is_synchronised(s, sender):",
     ),

@@ -17,8 +17,9 @@ from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import Line, NodeSettings
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
@@ -41,7 +42,7 @@ def _cc2420() -> RadioSettings:
 CC2420 = _cc2420()
 """The radio of every reference scenario, mode `normal`."""
 
-MAC = MacSettings(backoff_type=2)
+MAC = TunableMacSettings(backoff_type=2)
 """The MAC of every reference scenario: back-offs grow with the busy results in a row."""
 
 PAYLOAD_BYTES = 40

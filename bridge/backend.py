@@ -25,8 +25,9 @@ from typing import NamedTuple, Protocol
 from roambus.bridge.formats.ini.lookup import Beyond
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
@@ -124,7 +125,7 @@ class Hello:
 
     `take_note(time, node, text)` copies notes and deliveries into the simulator's log. `report_sent(nodes)` asks for a
     Failure with the reason SENT for each frame of these nodes that the MAC is done with; None: its MACs do not tell.
-    Without `own` the host drives all nodes; without `framing` the ini's embedded radio applies.
+    Without `own` the host drives all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
     simulator: str
@@ -158,7 +159,10 @@ DEATHS = "died_us"
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`."""
+    """Counts for cross-checking and for the trace, as `counts[name][node]` and `energy_mj[node]`.
+
+    Metrics take `roambus.bridge.trace.schema.AIR_FRAMES` and `AIR_BYTES`; without them each packet counts as a frame.
+    """
 
     counts: dict[str, Sequence[int]] = field(default_factory=dict)
     energy_mj: Sequence[float] = ()
@@ -225,7 +229,7 @@ _SUPPLY = ("initial_energy_j", "baseline_power_mw")
 _RADIO_ALONE = (
     *(path_of(ChannelSettings, name) for name in _SHADOWING),
     *(path_of(RadioSettings, name) for name in _RECEPTION),
-    *(path_of(MacSettings, name) for name in _ACCESS),
+    *(path_of(TunableMacSettings, name) for name in _ACCESS),
     *(path_of(NodeSettings, name) for name in _SUPPLY),
 )
 """Keys of signals, access and energy; path loss and power give the range of ideal links, too, and sizes count."""

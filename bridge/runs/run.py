@@ -48,7 +48,7 @@ from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
-from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
+from roambus.bridge.trace.schema import AIR, END, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.simtime import SECOND
@@ -213,16 +213,19 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
     log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used, driven.remarks)
     (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
     about = _about(plan, scenario, agent, backend.name, driven.simulator)
-    warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
-    air = _air(scenario, driven.framing)
+    counted = {**_times(scenario), **_air(scenario, driven.framing), **_migrations(agent)}
     # Last, for it is what makes a run complete.
-    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **warm_up, **air, **_migrations(agent), **about.metadata()})
+    trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **counted, **about.metadata()})
+
+
+def _times(scenario: Scenario) -> dict[str, str]:
+    warm_up = {WARM_UP: repr(scenario.warm_up / SECOND)} if scenario.warm_up else {}
+    return {END: repr(scenario.time_limit / SECOND), **warm_up}
 
 
 def _air(scenario: Scenario, framing: Framing | None) -> dict[str, str]:
-    if framing is None:
-        return {}
-    air = framing.header_bytes, framing.bits_per_second or scenario.radio.data_rate_bps
+    headers, rate = (framing.header_bytes, framing.bits_per_second) if framing else (scenario.header_bytes, 0)
+    air = headers, rate or scenario.radio.data_rate_bps
     return {} if air == USUAL_AIR else {AIR: f"{air[0]} {air[1]}"}
 
 

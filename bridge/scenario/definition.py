@@ -16,7 +16,7 @@ from roambus.bridge.formats.temporal_model import TemporalModel
 from roambus.bridge.keys import TEXT, TIME, WHOLE, WORD, key, keys_of, quoted
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
-from roambus.bridge.scenario.mac import AnyMac
+from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, Order, ParentChange
 from roambus.bridge.scenario.radio import (
@@ -200,7 +200,7 @@ class Scenario:
     field_m: tuple[float, float]
     channel: ChannelSettings
     radio: RadioSettings
-    mac: AnyMac
+    mac: MacSettings
     nodes: tuple[NodeSettings, ...]
     workload: Workload = Workload()
     processing_delay: SimTime = 0
@@ -233,6 +233,11 @@ class Scenario:
         radio, seconds = self.radio, self.time_limit / SECOND
         highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
         return all(one.initial_energy_j * 1000 > (one.baseline_power_mw + highest) * seconds for one in self.nodes)
+
+    @property
+    def header_bytes(self) -> int:
+        """What network, MAC and radio add to a message."""
+        return self.mac.network_overhead_bytes + self.mac.packet_overhead_bytes + self.radio.frame_overhead_bytes
 
     @property
     def room_bytes(self) -> float:

@@ -42,6 +42,8 @@ from roambus.python_protocol.trace_rows import (
 
 __all__ = [
     "AIR",
+    "AIR_BYTES",
+    "AIR_FRAMES",
     "ATTACH",
     "BYTES",
     "CRASH",
@@ -50,6 +52,7 @@ __all__ = [
     "DETAIL",
     "DIE",
     "DROP",
+    "END",
     "ENERGY",
     "EVENT",
     "FREEZE",
@@ -122,12 +125,16 @@ TIME_S, NODE, EVENT, MESSAGE_TYPE, NOTIFICATION_ID, PEER, BYTES, HOPS, DETAIL = 
 
 RUN_KEY = "roambus.run_key"
 """The name of the run's key (`roambus.bridge.runs.run`)."""
+END = "roambus.end_s"
+"""Names the run's time limit (s)."""
 WARM_UP = "roambus.warm_up_s"
 """Names the time (s) before which nothing counts in metrics; optional."""
 AIR = "roambus.air"
 """Names a frame's header bytes and bit/s; without it the usual ones apply."""
 USUAL_AIR = 25, 250_000
 """The network, MAC and radio headers of roambus' templates, and their radio's rate."""
+AIR_FRAMES, AIR_BYTES = "air_frames", "air_bytes"
+"""Names the counts of all that a node had on the air since the warm-up: headers, acknowledgements, retransmissions."""
 MIGRATION_MESSAGES = "roambus.migration_messages"
 """Names the message types caused by migrations, separated by blanks; optional."""
 NO_TEMPLATE = "none: made from an ini"

@@ -14,9 +14,10 @@ from typing import Any
 
 from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Ring
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
@@ -163,7 +164,7 @@ class Timeline:
             field_m=self._ways.field_m(range_m) if self.network.places else (0.0, 0.0),
             channel=ChannelSettings(),
             radio=NO_RADIO,
-            mac=MacSettings(),
+            mac=TunableMacSettings(),
             nodes=tuple(
                 NodeSettings(self._ways.start(node), self._ways.mobility(node), roles=roles)
                 for node, roles in self._roles.items()

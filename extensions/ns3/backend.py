@@ -23,9 +23,9 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.mobility import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
-from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings
+from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, MacSettings, RadioSettings
+from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, RadioSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import settings_of
@@ -139,7 +139,7 @@ def _check_mac(scenario: Scenario) -> None:
     """Raise UserError for a MAC or MAC key that ns-3 lacks."""
     mac = scenario.mac
     is_ieee = isinstance(mac, Ieee802154Settings)
-    if not isinstance(mac, MacSettings) and not (is_ieee and scenario.ns3.stack == "lr-wpan"):
+    if not isinstance(mac, TunableMacSettings) and not (is_ieee and scenario.ns3.stack == "lr-wpan"):
         raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3's {scenario.ns3.stack} has a MAC of its own")
     if is_ieee and mac.network_overhead_bytes + mac.packet_overhead_bytes < HEADER_BYTES:
         raise UserError(f"{mac.PROTOCOL}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many")

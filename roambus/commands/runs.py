@@ -54,7 +54,7 @@ def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> N
     if factory.name != "radio" or not plans:
         return
     from roambus.bridge.backends.radio.kernel import is_compiled
-    from roambus.bridge.backends.radio.macs import mac_of
+    from roambus.bridge.backends.radio.mac.registry import mac_of
     from roambus.experiments.sweeps.runner import scenario_of
 
     known = is_compiled(mac_of(scenario_of(plans[0], factory)))

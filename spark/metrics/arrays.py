@@ -20,7 +20,7 @@ from roambus.bridge.system.errors import mistakes_at
 from roambus.bridge.system.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import GREATEST_NODE, DamagedTraceError, read_footer
-from roambus.bridge.trace.schema import AIR, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
+from roambus.bridge.trace.schema import AIR, AIR_BYTES, AIR_FRAMES, END, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
 from roambus.spark.metrics.rows import Floats, Integers, Rows
 
 ROLES = ("publisher", "subscriber", "broker")
@@ -34,6 +34,7 @@ class Arrays:
         footer = read_footer(file)
         self.file, self.row_count = file, footer.rows
         self.warm_up_s = _warm_up_of(file, footer.metadata)
+        self._given_end_s = _end_of(file, footer.metadata)
         self.air = _air_of(file, footer.metadata)
         """Bytes of headers of each packet on the air, and bit/s."""
         self.migration_messages = tuple(footer.metadata.get(MIGRATION_MESSAGES, "").split())
@@ -41,7 +42,9 @@ class Arrays:
 
     @cached_property
     def end_s(self) -> float:
-        """The time of the last row."""
+        """The run's time limit; in a trace of an earlier version, the time of the last row."""
+        if self._given_end_s < math.inf:
+            return self._given_end_s
         return max(self.rows.packets.end_s, float(self.rows.numbers(schema.TIME_S).max(initial=0.0)))
 
     @cached_property
@@ -180,30 +183,48 @@ class Arrays:
         role, died_s = np.full(len(node), -1), np.full(len(node), math.nan)
         np.maximum.at(role, np.searchsorted(node, roles), self._each(of_role, _last_role).astype(int))
         np.fmin.at(died_s, np.searchsorted(node, deaths), rows.numbers(schema.TIME_S)[of_death])
-        spent = self._spent(of_energy)
+        spent = self._measured(schema.ENERGY, of_energy)
         energy_mj = np.full(len(node), math.nan)
         at = np.searchsorted(node, energies)
         energy_mj[at] = np.bincount(at, np.rint(spent * 1e6), len(node))[at] / 1e6
-        sizes = self.packets.bytes + self.air[0]
+        frames, air_bytes = self._on_air(node, known)
         return SimpleNamespace(
             node=node.astype("int64"),
             role=np.array([*ROLES, math.nan], object)[role],
             messages=self._sums(node, known),
-            air_bytes=self._sums(node, known, sizes),
+            air_frames=frames,
+            air_bytes=air_bytes,
             energy_mj=energy_mj,
             died_s=died_s,
         )
+
+    def _on_air(self, nodes: Integers, known: Integers) -> tuple[Any, Any]:
+        """Return each node's frames and bytes: what its radio counted, or its packets with headers."""
+        if len(counted := self._counted(AIR_FRAMES)):
+            return counted[nodes], self._counted(AIR_BYTES)[nodes]
+        return self._sums(nodes, known), self._sums(nodes, known, self.packets.bytes + self.air[0])
+
+    def _counted(self, name: str) -> Floats:
+        """Return a radio's count by node, NaN where there is none; empty if no node has it."""
+        rows = self.rows
+        where = rows.of(schema.RADIO)
+        names, place = rows.texts(schema.MESSAGE_TYPE, where)
+        where = where[np.array([one == name for one in names], bool)[place]]
+        counts = np.full(GREATEST_NODE + 1, math.nan)
+        counts[rows.numbers(schema.NODE)[where]] = self._measured(schema.RADIO, where)
+        return counts if len(where) else np.empty(0)
 
     def _sums(self, nodes: Integers, known: Integers, values: Integers | None = None) -> Any:
         sums = np.bincount(self.packets.node, values, minlength=GREATEST_NODE + 1)[nodes]
         return sums if len(nodes) == len(known) else np.where(np.isin(nodes, known), sums, math.nan)
 
-    def _spent(self, where: Integers) -> Floats:
+    def _measured(self, event: str, where: Integers) -> Floats:
+        """Return the finite numbers in these rows of an event."""
         with suppress(ValueError, TypeError):
-            spent = self._each(where, float)
-            if np.isfinite(spent).all():
-                return spent
-        raise self._nonsense(schema.ENERGY)
+            found = self._each(where, float)
+            if np.isfinite(found).all():
+                return found
+        raise self._nonsense(event)
 
     def _each(self, where: Integers, read: Callable[[Any], float]) -> Floats:
         texts, place = self.rows.texts(schema.DETAIL, where)
@@ -270,6 +291,17 @@ def _warm_up_of(file: Path, metadata: Mapping[str, str]) -> float:
         if 0 <= warm_up_s < math.inf:
             return warm_up_s
     raise DamagedTraceError(file, "damaged (its warm-up is not a time)")
+
+
+def _end_of(file: Path, metadata: Mapping[str, str]) -> float:
+    """The end in seconds; infinite if not given. Raises DamagedTraceError."""
+    if END not in metadata:
+        return math.inf
+    with suppress(ValueError):
+        end_s = float(metadata[END])
+        if 0 <= end_s < math.inf:
+            return end_s
+    raise DamagedTraceError(file, "damaged (it does not say when it ends)")
 
 
 def _air_of(file: Path, metadata: Mapping[str, str]) -> tuple[int, int]:

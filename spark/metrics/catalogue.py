@@ -269,15 +269,24 @@ def messages_per_broker(run: Run) -> float:
     return average(run.arrays.nodes.messages[run.arrays.nodes.role == "broker"])
 
 
+@metric("frames on the air per node", scale=Scale.LOGARITHMIC)
+def air_frames_per_node(run: Run) -> float:
+    """Frames that a node's radio sent, acknowledgements, retransmissions and preambles included, mean over all nodes.
+
+    On ideal links, on Castalia and in live runs every packet is one frame.
+    """
+    return average(run.arrays.nodes.air_frames)
+
+
 @metric("bytes on the air per node", "B", scale=Scale.LOGARITHMIC)
 def air_bytes_per_node(run: Run) -> float:
-    """Bytes of a node's packets with the headers of network, MAC and radio (mostly 25), mean over all nodes."""
+    """Bytes of these frames with the headers of network, MAC and radio, mean over all nodes."""
     return average(run.arrays.nodes.air_bytes)
 
 
 @metric("airtime", scale=Scale.LOGARITHMIC)
 def airtime(run: Run) -> float:
-    """Time that all packets with their headers are on the air, at the radio's rate, over the time of the run."""
+    """Time that all these frames are on the air, at the radio's rate, over the time of the run."""
     sizes = present(run.arrays.nodes.air_bytes)
     return sizes.sum() * 8 / run.air[1] / run.counted_s if len(sizes) and run.counted_s else math.nan
 

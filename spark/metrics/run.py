@@ -54,7 +54,7 @@ class Run:
 
     @property
     def end_s(self) -> float:
-        """The time of the last row."""
+        """The run's time limit."""
         return self.arrays.end_s
 
     @property
@@ -106,7 +106,10 @@ class Run:
     @property
     @once
     def nodes(self) -> pd.DataFrame:
-        """A row for each node: `role`, `messages`, `air_bytes` (with headers), `energy_mj`, `died_s`."""
+        """A row for each node: `role`, `messages`, `air_frames`, `air_bytes`, `energy_mj`, `died_s`.
+
+        Frames and bytes on the air are all that the radio counted; without its counts, the packets with headers.
+        """
         return pd.DataFrame(vars(self.arrays.nodes)).set_index(schema.NODE)
 
     @property

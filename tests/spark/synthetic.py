@@ -14,8 +14,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.runs.layout import TRACE_FILE, TRACES
-from roambus.bridge.trace.schema import MIGRATION_MESSAGES, TRACE_SCHEMA, WARM_UP
-from roambus.python_protocol.trace_rows import DELIVER, DIE, ENERGY, MIGRATE, MOVE, PUBLISH, RECEIVE, ROLE, ROUTE, SEND
+from roambus.bridge.trace.schema import AIR_BYTES, AIR_FRAMES, END, MIGRATION_MESSAGES, TRACE_SCHEMA, WARM_UP
+from roambus.python_protocol.trace_rows import (
+    DELIVER,
+    DIE,
+    ENERGY,
+    MIGRATE,
+    MOVE,
+    PUBLISH,
+    RADIO,
+    RECEIVE,
+    ROLE,
+    ROUTE,
+    SEND,
+)
 from roambus.spark.metrics.catalogue import Metric
 from roambus.spark.metrics.run import Run
 
@@ -73,8 +85,20 @@ def energy(time_s: float, node: int, millijoules: float) -> Row:
     return _row(time_s, node, ENERGY, detail=f"{millijoules:.6f}")
 
 
+def on_air(time_s: float, node: int, frames: int, size: int) -> list[Row]:
+    """A radio's count of what a node had on the air, told at the end."""
+    counts = {AIR_FRAMES: frames, AIR_BYTES: size}
+    return [_row(time_s, node, RADIO, message_type=name, detail=str(count)) for name, count in counts.items()]
+
+
 def write_trace(
-    results: Path, run: str, rows: Iterable[Row], warm_up_s: float = 0, migrating: Sequence[str] = MIGRATING
+    results: Path,
+    run: str,
+    rows: Iterable[Row],
+    warm_up_s: float = 0,
+    *,
+    migrating: Sequence[str] = MIGRATING,
+    end_s: float | None = None,
 ) -> Path:
     """Writes the trace of `run` ("agent=mft/speed=2/seed=0") below `results`; returns the file."""
     file = results / TRACES / run / TRACE_FILE
@@ -83,7 +107,8 @@ def write_trace(
     table = pa.Table.from_pylist(ordered, TRACE_SCHEMA)
     warm_up = {WARM_UP: str(warm_up_s)} if warm_up_s else {}
     migrations = {MIGRATION_MESSAGES: " ".join(migrating)} if migrating else {}
-    table = table.replace_schema_metadata({**warm_up, **migrations})
+    end = {END: str(end_s)} if end_s else {}
+    table = table.replace_schema_metadata({**warm_up, **end, **migrations})
     with file.open("wb") as opened:  # Arrow knows no names that are not UTF-8
         pq.write_table(table, opened, write_page_checksum=True)
     return file

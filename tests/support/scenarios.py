@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from benchmarks.reference_scenarios import CC2420
 from roambus.bridge.scenario.definition import Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, ParentChange
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings
+from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -30,7 +31,7 @@ def scenario(
         field_m=(100.0, 100.0),
         channel=ChannelSettings(),
         radio=CC2420,
-        mac=MacSettings(),
+        mac=TunableMacSettings(),
         nodes=tuple(NodeSettings(roles=entry) for entry in roles),
         workload=workload,
         agent_parameters=agent_parameters or {},

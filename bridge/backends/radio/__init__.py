@@ -1,7 +1,6 @@
 """The embedded CC2420: channel, radio, MAC and energy in a compiled event loop, behind the interface of back-ends.
 
-`engine` compiles the loop, and has its event queue and random numbers; `kernel` is the loop. `mac` is the interface of
-`tunable_mac`, `csma_ca` and `aloha`; `radio`, `receiver` and `medium` are the layers below, `channel` has path losses,
-`energy` batteries. `state` holds everything, `setup` makes it from a scenario, and `backend` connects it to
-the host.
+`engine` compiles the loop, and has its event queue and random numbers; `kernel` is the loop. `mac/` has a module a MAC;
+`radio`, `receiver` and `medium` are the layers below, `channel` has path losses, `energy` batteries. `state` holds
+everything, `setup` makes it from a scenario, and `backend` connects it to the host.
 """

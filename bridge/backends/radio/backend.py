@@ -37,7 +37,7 @@ from roambus.bridge.backend import (
 from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
-from roambus.bridge.backends.radio.macs import mac_of
+from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
 from roambus.bridge.mobility import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
@@ -100,7 +100,7 @@ class RadioBackend:
         self._sent: list[Transmission | None] = [None] * frames
         self._free = list(range(frames - FRAMES, frames))
         self._take_memory()
-        self._kinds: dict[int, tuple[SimTime, int]] = {}
+        self._kinds: dict[int, tuple[SimTime, int, int]] = {}
         self._last = scenario.time_limit - 1
         self._now: SimTime = 0
         self._handed_over = 0
@@ -135,10 +135,11 @@ class RadioBackend:
                 raise sent_before(transmission, self._now)
             if not self._free:
                 self._make_room()
-            airtime, refusal = self._kinds.get(size) or self._kind(size)
+            airtime, on_air, refusal = self._kinds.get(size) or self._kind(size)
             frame = self._free.pop()
             self._sent[frame] = transmission
-            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, node, destination, refusal, 0, 0, part_of(message))
+            row = (at, airtime, on_air, node, destination, refusal, 0, 0, part_of(message))
+            PACK_FRAME(self._frames, frame * FRAME.itemsize, *row)
             self._inbox[self._handed_over] = frame
             self._handed_over += 1
         return self._run_on(wake_up)
@@ -187,9 +188,11 @@ class RadioBackend:
             counts[DEATHS] = (died // MICROSECOND).tolist()
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
-    def _kind(self, size: int) -> tuple[SimTime, int]:
-        """Compute once for each size: its airtime, and the reason to refuse it."""
-        kind = self._kinds[size] = setup.airtime(self._scenario, size), setup.refusal(self._scenario, size)
+    def _kind(self, size: int) -> tuple[SimTime, int, int]:
+        """Compute once for each size: its airtime, its bytes on the air, and the reason to refuse it."""
+        scenario = self._scenario
+        kind = setup.airtime(scenario, size), setup.frame_bytes(scenario, size), setup.refusal(scenario, size)
+        self._kinds[size] = kind
         return kind
 
     def _take_memory(self) -> None:

@@ -55,8 +55,8 @@ def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
 
 
 def fingerprint(folder: Path = PACKAGE) -> str:
-    """Hash the behaviour of the Python sources in `folder`."""
-    return hash_files(set(folder.glob("*.py"))).hex()[:16]
+    """Hash the behaviour of the Python sources below `folder`."""
+    return hash_files(set(folder.rglob("*.py"))).hex()[:16]
 
 
 def entry_point(function: Callable[..., Any], variant: str) -> Any:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.backends.radio import energy, engine, radio, receiver, state
-from roambus.bridge.backends.radio import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
 from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
-from roambus.bridge.backends.radio.mac import Mac, is_due
+from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
+from roambus.bridge.backends.radio.mac.interface import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
 from roambus.bridge.system.process import interrupts_postponed

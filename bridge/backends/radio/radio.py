@@ -97,6 +97,9 @@ def start_frame(s: State, sender: int, now: int) -> None:
     node.on_air = frame
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
+    if now >= s.run[0].warm_up:
+        node.air_frames += 1
+        node.air_bytes += s.frames[frame].bytes
     take_found(s, sender)
     for k in range(node.reached):
         link = s.links[sender, k]

@@ -24,7 +24,7 @@ from roambus.bridge.backends.radio.channel import (
 )
 from roambus.bridge.backends.radio.energy import batteries_of, first_looks, switch_power_mw, tx_power_mw
 from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
-from roambus.bridge.backends.radio.macs import mac_of
+from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB
@@ -99,8 +99,7 @@ def check(scenario: Scenario) -> None:
 
 def frame_bytes(scenario: Scenario, payload: int) -> int:
     """Return the bytes on the air of a message of `payload` bytes."""
-    mac = scenario.mac
-    return payload + mac.network_overhead_bytes + mac.packet_overhead_bytes + scenario.radio.frame_overhead_bytes
+    return payload + scenario.header_bytes
 
 
 def airtime(scenario: Scenario, payload: int) -> SimTime:
@@ -171,6 +170,7 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
         "negligible_snr": HIGHEST_DB - radio.bandwidth_db,
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
+        "warm_up": scenario.warm_up,
         "varies": scenario.temporal is not None,
         "is_measured": scenario.measured is not None,
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),

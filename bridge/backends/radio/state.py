@@ -97,6 +97,8 @@ LEVEL = np.dtype([("since", "i8"), ("total", "f8")])
 COUNTS = (
     "offered",
     "transmitted",
+    "air_frames",
+    "air_bytes",
     "mac_overflown",
     "received",
     "rx_no_interf",
@@ -149,6 +151,8 @@ _SENDING = [
     ("clock_rate", "f8"),
     ("offered", "i8"),
     ("transmitted", "i8"),
+    ("air_frames", "i8"),  # of those the ones begun after the warm-up
+    ("air_bytes", "i8"),  # and their bytes
     ("mac_overflown", "i8"),
     ("failed_message", "i8"),  # the last one of which a fragment failed, by FRAME's `message`
     ("reports", "i8"),  # whether Python is told what was sent
@@ -192,6 +196,7 @@ FRAME = np.dtype(
     [
         ("at", "i8"),  # when the MAC gets it
         ("airtime", "i8"),
+        ("bytes", "i8"),  # on the air, with all headers
         ("sender", "i8"),
         ("destination", "i8"),
         ("refusal", "i8"),  # why the MAC will not take it, or 0
@@ -224,6 +229,7 @@ _RUN = [
     ("averaging_time", "i8"),
     ("own_frames", "i8"),  # frames below this index are the MAC's
     ("first_control", "i8"),  # the index of the first of those
+    ("warm_up", "i8"),  # when the count of what is on the air begins
     ("streams", "u8", (STREAMS,)),  # states of the random streams
     ("now", "i8"),
     ("events", "i8"),  # in the heap

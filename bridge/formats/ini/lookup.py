@@ -40,7 +40,7 @@ SHARED: dict[str, tuple[Setting, ...]] = {
 PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
     "The radio": radio.KEYS,
-    "The MAC and the routing": (mac.PROTOCOL, *radio.ROUTING_KEYS),
+    "The MAC and the routing": (mac.PROTOCOL, *mac.ROUTING_KEYS),
     "Mobility": nodes.MOBILITY_KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
@@ -68,7 +68,7 @@ IGNORED_OBJECT_OPTIONS = frozenset((
 """Reporting options at the end of a path, such as `**.vector-recording`."""
 
 
-CHOSEN_MODULES = (radio.MAC, radio.ROUTING, radio.CHANNEL)
+CHOSEN_MODULES = (mac.MAC, mac.ROUTING, radio.CHANNEL)
 """Castalia's modules whose type an ini may choose."""
 
 STACK = ("SN.wirelessChannel", f"SN.{EVERY_NODE}.Communication.", f"SN.{EVERY_NODE}.zCoor", "SN.field_z")
@@ -283,7 +283,7 @@ class Lookup:
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
             manager, own_mac = self._chosen(MANAGER, node), self._chosen(mac.PROTOCOL, node)
-            of_mac = PER_MAC.get(own_mac, radio.MAC_KEYS) if own_mac else ()
+            of_mac = PER_MAC.get(own_mac, mac.KEYS[mac.TunableMacSettings.PROTOCOL]) if own_mac else ()
             chosen = PER_MANAGER[manager] if manager else (), of_mac
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
 

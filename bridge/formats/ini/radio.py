@@ -19,18 +19,15 @@ from typing import Any
 from roambus.bridge.formats.ini.lookup import Lookup
 from roambus.bridge.scenario import mac
 from roambus.bridge.scenario.ideal import LINKS_FILE
-from roambus.bridge.scenario.mac import AnyMac
+from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings, TunableMacSettings
 from roambus.bridge.scenario.radio import (
-    DATA_RATE,
     FILE,
-    FRAME_OVERHEAD,
     LOSSES_FILE,
     MODE,
     MODULATIONS,
     TX_POWER,
     ChannelSettings,
     GivenLosses,
-    MacSettings,
     RadioSettings,
 )
 from roambus.bridge.system.errors import UserError, mistakes_at
@@ -69,14 +66,14 @@ class RadioReader:
             sleep_power_mw=next(iter(file.sleep_levels.values())),
         )
 
-    def mac(self) -> AnyMac:
+    def mac(self) -> MacSettings:
         """The MAC's settings, which must agree with the radio."""
         overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
         for key, radios in ((DATA_RATE, self._mode.settings["data_rate_bps"] / 1000), (FRAME_OVERHEAD, overhead)):
             if self._keys.has(key):  # another MAC need not know it
                 value = self._keys.value(key)
                 self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
-        chosen = mac.SETTINGS.get(self._keys.value(mac.PROTOCOL), MacSettings)  # a simulator may have others
+        chosen = mac.SETTINGS.get(self._keys.value(mac.PROTOCOL), TunableMacSettings)  # a simulator may have others
         with self._keys.mistakes_of(mac.PROTOCOL.name):
             return self._keys.build(chosen)
 

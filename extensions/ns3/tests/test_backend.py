@@ -17,9 +17,8 @@ from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.positions import motion
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.mac import Ieee802154Settings
+from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import RandomWaypoint, WayPoint
-from roambus.bridge.scenario.radio import MacSettings
 from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.ns3.backend import NS3_ROOT, check, find_ns3, settings_text, ways_of
@@ -176,10 +175,10 @@ def test_power_noise_and_path_loss_decide_who_hears(
 
 
 @pytest.mark.ns3
-@pytest.mark.parametrize("mac", [MacSettings(), Ieee802154Settings()])
+@pytest.mark.parametrize("mac", [TunableMacSettings(), Ieee802154Settings()])
 @pytest.mark.parametrize(("sensitivity_dbm", "count"), [(-95.0, 9), (-90.0, 0)])
 def test_a_frame_below_the_sensitivity_is_not_heard(
-    mac: MacSettings | Ieee802154Settings, sensitivity_dbm: float, count: int, tmp_path: Path
+    mac: TunableMacSettings | Ieee802154Settings, sensitivity_dbm: float, count: int, tmp_path: Path
 ) -> None:
     """Of ns-3's 802.15.4, too, which hears what its noise allows, and whatever the transmit power is."""
     case = write_case(tmp_path, MARKERS)
@@ -206,10 +205,11 @@ def queued(case: Case, scenario: Scenario, stack: str, destination: int) -> tupl
 
 @pytest.mark.ns3
 @pytest.mark.parametrize(
-    ("stack", "mac"), [("lr-wpan", MacSettings()), ("lr-wpan", Ieee802154Settings()), ("wifi", MacSettings())]
+    ("stack", "mac"),
+    [("lr-wpan", TunableMacSettings()), ("lr-wpan", Ieee802154Settings()), ("wifi", TunableMacSettings())],
 )
 def test_a_queue_holds_as_many_frames_as_the_ini_says(
-    stack: str, mac: MacSettings | Ieee802154Settings, tmp_path: Path
+    stack: str, mac: TunableMacSettings | Ieee802154Settings, tmp_path: Path
 ) -> None:
     """Of ten frames at once."""
     case = write_case(tmp_path, MARKERS)

@@ -105,7 +105,7 @@ def parts_of(agent: str) -> set[str]:
 def test_a_run_consists_of_agent_host_and_back_end(agent: str) -> None:
     """Neither the command line, nor studies, metrics, records and transcripts, nor another back-end are in its key."""
     parts = parts_of(agent)
-    assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac.py", "bridge/trace/parquet.py"} <= parts
+    assert {"bridge/host/event_loop.py", "bridge/backends/radio/mac/interface.py", "bridge/trace/parquet.py"} <= parts
     assert {"bridge/scenario/radio.py", "bridge/formats/ini/reader.py", "bridge/keys.py"} <= parts
     others = (
         "extensions/recording/",
@@ -130,9 +130,9 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
     ("file", "old", "new", "changes"),
     [
         ("bridge/host/event_queue.py", '"""The ', '"""Another ', False),
-        ("bridge/scenario/radio.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
-        ("bridge/scenario/radio.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
-        ("bridge/backends/radio/tunable_mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
+        ("bridge/scenario/mac.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
+        ("bridge/scenario/mac.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
+        ("bridge/backends/radio/mac/tunable_mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
         ("bridge/host/event_loop.py", "if action.after != 0:", "if action.after != 1:", True),
         ("bridge/transcript/journal.py", "def ", "def another", False),
     ],

@@ -13,7 +13,7 @@ import pytest
 from roambus.bridge.runs.run import RunPlan, execute, has_failed, is_complete, run_key
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_footer
-from roambus.bridge.trace.schema import RUN_KEY, About
+from roambus.bridge.trace.schema import AIR, END, RUN_KEY, About
 from roambus.experiments.shipped import TEMPLATES
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
@@ -46,9 +46,30 @@ def test_a_complete_run_leaves_trace_ini_radio_file_and_log(tmp_path: Path) -> N
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
     assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
     told = read_footer(plan.folder / "trace.parquet").metadata
-    assert told.keys() - {"ARROW:schema"} == {RUN_KEY, *(f"roambus.{one.name}" for one in dataclasses.fields(About))}
+    assert told.keys() - {"ARROW:schema"} == {
+        RUN_KEY,
+        END,
+        *(f"roambus.{one.name}" for one in dataclasses.fields(About)),
+    }
     assert str(tmp_path) not in "".join(told.values())
     assert "seed 0: complete in" in (plan.folder / "run.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("mac", "air"),
+    [
+        ('"TunableMAC"', None),
+        ('"TunableMAC"\nSN.node[*].Communication.MAC.macPacketOverhead = 100', "116 250000"),
+        ('"802.15.4"', "27 250000"),
+    ],
+)
+def test_a_trace_says_what_headers_its_frames_have(tmp_path: Path, mac: str, air: str | None) -> None:
+    """Those of the ini, unless the back-end tells others; the usual ones are not written."""
+    plan = plan_of(tmp_path)
+    execute(dataclasses.replace(plan, ini=INI.replace('"TunableMAC"', mac)), everybody_hears_everybody)
+    told = read_footer(plan.folder / "trace.parquet").metadata
+    assert told.get(AIR) == air
+    assert told[END] == "5.0"
 
 
 def test_the_same_run_has_the_same_bytes(tmp_path: Path) -> None:

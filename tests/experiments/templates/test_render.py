@@ -8,8 +8,8 @@ import pytest
 
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import Line, RandomWaypoint, Static
-from roambus.bridge.scenario.radio import MacSettings
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import (
@@ -44,7 +44,7 @@ def test_the_thesis_template_is_the_experiment_of_the_thesis() -> None:
     roles = [node.roles for node in scenario.nodes]
     assert roles == [Role.PUBLISHER] * 2 + [Role.SUBSCRIBER] * 2 + [Role.BROKER] * 2
     assert {node.mobility for node in scenario.nodes} == {RandomWaypoint(2.0)}
-    assert isinstance(scenario.mac, MacSettings)
+    assert isinstance(scenario.mac, TunableMacSettings)
     assert scenario.mac.backoff_type == 2
     published = [(each.node, each.interval, each.until) for each in scenario.workload.publications]
     assert published == [(node, SECOND, 500 * SECOND) for node in (0, 1)]

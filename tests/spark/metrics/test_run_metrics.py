@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.runs.layout import run_name
 from roambus.bridge.system.limits import TRACE_LISTED
+from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
 from roambus.spark.aggregation.traces import list_traces
 from roambus.spark.metrics import arrays
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.extra import NOTHING
+from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import (
     Row,
     assert_same,
@@ -27,6 +30,7 @@ from tests.spark.synthetic import (
     die,
     energy,
     migrate,
+    on_air,
     publish,
     random_trace,
     receive,
@@ -71,6 +75,12 @@ TRACES: dict[str, list[Row]] = {
     "heard": [
         *({**receive(1.0, 1), "notification_id": ids} for ids in ("0.0", "0.0 0.1")),
         *({**receive(2.0, 2), "notification_id": ids} for ids in ("0.0", None)),
+    ],
+    # A radio has counted more than packets: retransmissions of node 0, acknowledgements of node 1; node 2 was silent.
+    "counted": [
+        *(role(node, "broker") for node in range(3)),
+        *(send(1.0, 0, "PUB"), send(2.0, 0, "PUB"), send(2.0, 2, "PUB")),
+        *(*on_air(9.0, 0, 4, 188), *on_air(9.0, 1, 2, 22), *on_air(9.0, 2, 0, 0)),
     ],
     # Two of three batteries run empty.
     "deaths": [*(role(node, "broker") for node in range(3)), die(7.5, 2), die(8.5, 0), energy(9.0, 1, 20.0)],
@@ -360,6 +370,40 @@ def test_bytes_on_the_air_have_headers(metrics: Metrics) -> None:
     plain = metrics("plain")
     assert plain["air_bytes_per_node"] == 6 * 45 / 4
     assert plain["airtime"] == pytest.approx(6 * 45 * 8 / 250_000 / 9)
+
+
+def test_what_a_radio_counted_replaces_packets(metrics: Metrics) -> None:
+    """Frames and bytes on the air are those of the radio, where it counted them: what a queue refuses is not sent."""
+    counted = metrics("counted")
+    assert counted["air_frames_per_node"] == 2
+    assert counted["air_bytes_per_node"] == 70
+    assert counted["airtime"] == pytest.approx(210 * 8 / 250_000 / 9)
+    assert counted["messages"] == 3
+
+
+def test_without_counts_each_packet_is_a_frame(metrics: Metrics) -> None:
+    """As on ideal links."""
+    assert metrics("plain")["air_frames_per_node"] == 6 / 4
+
+
+def test_a_run_ends_at_its_time_limit(tmp_path: Path) -> None:
+    """Airtime is a share of the whole run, also where nothing happens at its end."""
+    rows = [publish(1.0, 0, "0.0", [1]), send(1.0, 0, "PUB", 100)]
+    file = write_trace(tmp_path, "agent=any/seed=0", rows, end_s=300.0)
+    assert Run(file).end_s == 300
+    assert measure(file, 1.0, NOTHING)["airtime"] == pytest.approx(125 * 8 / 250_000 / 300)
+    short = write_trace(tmp_path, "agent=any/seed=1", rows, warm_up_s=0.5, end_s=300.0)
+    assert measure(short, 1.0, NOTHING)["airtime"] == pytest.approx(125 * 8 / 250_000 / 299.5)
+
+
+@pytest.mark.parametrize("end", ["never", "-1", "nan", "inf"])
+def test_an_end_that_cannot_be_is_damage(tmp_path: Path, end: str) -> None:
+    """A run ends at a time."""
+    file = write_trace(tmp_path, "agent=any/seed=0", [send(1.0, 0, "PUB")])
+    table = pq.read_table(file)
+    pq.write_table(table.replace_schema_metadata({"roambus.end_s": end}), file, write_page_checksum=True)
+    with pytest.raises(DamagedTraceError, match="when it ends"):
+        _ = Run(file).end_s
 
 
 @pytest.mark.parametrize("name", [*sorted(TRACES), *(f"{name}-warm" for name in WARM_UPS)])

@@ -9,14 +9,14 @@ from numba.core.caching import CacheImpl
 from roambus.bridge.backends.radio.engine import PACKAGE, entry_point, fingerprint
 
 
-def test_an_edit_anywhere_in_the_package_changes_the_fingerprint(tmp_path: Path) -> None:
+@pytest.mark.parametrize("edited", ["receiver.py", "mac/csma_ca.py"])
+def test_an_edit_anywhere_in_the_package_changes_the_fingerprint(tmp_path: Path, edited: str) -> None:
     """Behaviour counts; nothing else does."""
-    for source in PACKAGE.glob("*.py"):
-        shutil.copy(source, tmp_path)
-    assert fingerprint(tmp_path) == fingerprint()
-    with (tmp_path / "receiver.py").open("a") as source_file:
+    package = shutil.copytree(PACKAGE, tmp_path / "radio")
+    assert fingerprint(package) == fingerprint()
+    with (package / edited).open("a") as source_file:
         source_file.write("EDITED = True\n")
-    assert fingerprint(tmp_path) != fingerprint()
+    assert fingerprint(package) != fingerprint()
 
 
 def test_the_cache_is_named_after_the_sources() -> None:

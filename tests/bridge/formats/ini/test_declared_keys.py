@@ -15,7 +15,7 @@ from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.formats.ini.lookup import KEYS, PER_MAC, PER_MANAGER, PER_NODE, SHARED
 from roambus.python_protocol.settings import Setting
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 LINE = re.compile(r"(?:int|double|string|bool)\s+(\w+)\s*(?:@unit\(s\)\s*)?(?:=\s*default\s*\(([^)]*)\))?\s*;")
 """A parameter of a NED file with its default."""
 

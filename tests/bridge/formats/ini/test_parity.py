@@ -10,8 +10,9 @@ import pytest
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.keys import keys_of
-from roambus.bridge.scenario import nodes, radio
-from roambus.bridge.scenario.radio import ChannelSettings, MacSettings, RadioSettings
+from roambus.bridge.scenario import mac, nodes, radio
+from roambus.bridge.scenario.mac import TunableMacSettings
+from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.python_protocol.settings import Setting, plain
 from roambus.reference import pages
 from tests.bridge.formats.ini.test_declared_keys import CASTALIAS_MODULES, LINE
@@ -25,17 +26,17 @@ MODULES = {
 OURS = {"rssiOffset", "rssiNoise"}
 """Keys of the embedded radio that Castalia lacks."""
 CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(one for one in (*radio.MAC_KEYS, *radio.ROUTING_KEYS) if one.name.startswith(radio.MAC)),
+    "TunableMAC": tuple(key for key in (*mac.KEYS["TunableMAC"], *mac.ROUTING_KEYS) if key.name.startswith(mac.MAC)),
     "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name.rpartition(".")[2] not in OURS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
 }
 FILES = (radio.FILE, radio.MODE, radio.TX_POWER, nodes.MANAGER, radio.TEMPORAL_FILE, radio.LOSSES_FILE)
-FIELDS = (*keys_of(MacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
+FIELDS = (*keys_of(TunableMacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
 """A key becomes a number of the compiled radio by being a field of the settings."""
 REPEATED = {
-    radio.DATA_RATE.name: "only the rate of the radio's mode",
-    radio.FRAME_OVERHEAD.name: "only the radio's",
+    mac.DATA_RATE.name: "only the rate of the radio's mode",
+    mac.FRAME_OVERHEAD.name: "only the radio's",
 }
 """Radio facts that the MAC repeats; another value is an error."""
 

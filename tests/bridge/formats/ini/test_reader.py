@@ -10,9 +10,8 @@ import pytest
 from roambus.bridge.formats.ini import parse_scenario, radio_file_name, read_scenario
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription
-from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings
+from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
-from roambus.bridge.scenario.radio import MacSettings
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
@@ -67,7 +66,7 @@ def test_keys_left_out_mean_castalias_defaults() -> None:
     assert (scenario.channel.sigma_db, scenario.channel.only_static_nodes) == (4.0, True)
     assert (scenario.radio.data_rate_bps, scenario.radio.noise_bandwidth_hz) == (250_000, 194_000.0)
     assert (scenario.radio.rx_to_tx, scenario.radio.tx_levels_mw[0]) == (10_000, (0.0, 57.42))
-    assert isinstance(scenario.mac, MacSettings)
+    assert isinstance(scenario.mac, TunableMacSettings)
     assert (scenario.mac.backoff_type, scenario.mac.backoff_base) == (1, 16 * MILLISECOND)
     assert scenario.nodes == (NodeSettings(position=(0.0, 0.0)),) * 4
 
@@ -89,7 +88,7 @@ def test_every_group_of_keys_reaches_the_scenario() -> None:
     assert scenario.channel.sigma_db == 0
     assert scenario.radio.cca_threshold_dbm == -90
     mac = scenario.mac
-    assert isinstance(mac, MacSettings)
+    assert isinstance(mac, TunableMacSettings)
     assert (mac.buffer_size, mac.random_tx_offset, mac.network_overhead_bytes) == (8, 2 * MILLISECOND, 12)
     assert (scenario.nodes[3].baseline_power_mw, scenario.nodes[3].start_spread) == (0, 0)
     assert (scenario.agent, scenario.agent_parameters) == ("mft", {"sticky_parent": "false"})
@@ -114,7 +113,7 @@ def test_the_probability_of_a_try_can_be_set_in_every_template() -> None:
     for variables, probability in ((run, 1), ({**run, "prob_tx": 0.5}, 0.5)):
         rendered = render(template, variables)
         mac = parse_scenario(rendered, template, template.parent).mac
-        assert isinstance(mac, MacSettings)
+        assert isinstance(mac, TunableMacSettings)
         assert mac.prob_tx == probability
     refused("SN.node[*].Communication.MAC.probTx = 1.5", rf"run.ini:{LINE}: .*probTx: 1.5 is .* from 0 to 1$")
 

@@ -71,6 +71,22 @@ def test_an_absent_receiver_costs_three_retransmissions_and_a_reason() -> None:
     assert (total(totals, "retransmissions"), total(totals, "unacknowledged")) == (3, 1)
 
 
+def test_whatever_is_on_the_air_is_counted_in_bytes() -> None:
+    """A frame of 40 bytes with 27 of headers, and its acknowledgement of 11; four tries of a frame for nobody."""
+    _, totals = run(ieee(0, 5, 90), [send(0, "hello", destination=1)])
+    assert (totals.counts["air_frames"], totals.counts["air_bytes"]) == ([1, 1, 0], [67, 11, 0])
+    _, totals = run(ieee(0, 5, 90), [send(0, "hello", destination=2)])
+    assert (totals.counts["air_frames"], totals.counts["air_bytes"]) == ([4, 0, 0], [4 * 67, 0, 0])
+
+
+def test_nothing_of_the_warm_up_is_counted_on_the_air() -> None:
+    """One frame before its end, one after; the count of all transmissions has both."""
+    scenario = replace(ieee(0, 5), warm_up=START + 50 * MILLISECOND)
+    _, totals = run(scenario, [send(0, "a"), send(0, "b", START + 100 * MILLISECOND)])
+    assert (totals.counts["air_frames"], totals.counts["air_bytes"]) == ([1, 0], [67, 0])
+    assert totals.counts["transmitted"] == [2, 0]
+
+
 def test_a_lost_acknowledgement_makes_no_duplicate() -> None:
     """Noise at the sender destroys acknowledgements: the frame is repeated, acknowledged again, and delivered once."""
     scenario = ieee(0, 5, 14)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac import (
+from roambus.bridge.backends.radio.mac.interface import (
     IDLE,
     deliver,
     drop_rest,
@@ -257,7 +257,8 @@ def control_frames(scenario: Scenario) -> NDArray[Any]:
     """Return an acknowledgement for each node."""
     radio = scenario.radio
     frames = np.zeros(len(scenario.nodes), FRAME)
-    frames["airtime"] = (ACKNOWLEDGEMENT_BYTES + radio.frame_overhead_bytes) * 8 * SECOND // radio.data_rate_bps
+    frames["bytes"] = ACKNOWLEDGEMENT_BYTES + radio.frame_overhead_bytes
+    frames["airtime"] = frames["bytes"] * 8 * SECOND // radio.data_rate_bps
     frames["sender"] = np.arange(len(frames))
     return frames
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.engine import compiled
-from roambus.bridge.backends.radio.mac import deliver, is_for, no_frames, takes
+from roambus.bridge.backends.radio.mac.interface import deliver, is_for, no_frames, takes
 from roambus.bridge.backends.radio.radio import buffer_frame
 from roambus.bridge.backends.radio.state import BUFFER_FULL, State, let_go, record_with
 from roambus.bridge.scenario.definition import Scenario

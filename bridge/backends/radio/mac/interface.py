@@ -1,7 +1,7 @@
 """The interface of a MAC, and the parts that every MAC shares: its queue, its timer, and deliveries to the host.
 
-A MAC is a module of this package; `macs` lists them. The kernel calls three compiled functions of it: `accept` takes a
-frame from the network layer, `receive` gets one from a node's radio, and `timer_fired` continues after a wait.
+A MAC is a module of this package, and `registry` lists them. The kernel calls three compiled functions of it: `accept`
+takes a frame from the network layer, `receive` gets one from a node's radio, and `timer_fired` continues after a wait.
 docs/reference/radio.md builds the smallest one.
 
 A MAC has one timer a node, by the node's clock. A timer set to a later time leaves its event in place, and renews it

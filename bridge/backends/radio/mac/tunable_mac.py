@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac import IDLE, deliver, enqueue, is_for, set_timer, take_first
+from roambus.bridge.backends.radio.mac.interface import IDLE, deliver, enqueue, is_for, set_timer, take_first
 from roambus.bridge.backends.radio.radio import buffer_frame, turn_to
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import (
@@ -34,7 +34,7 @@ from roambus.bridge.backends.radio.state import (
     record_with,
 )
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.radio import MacSettings
+from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -276,7 +276,8 @@ def record(scenario: Scenario) -> np.void:
 def control_frames(scenario: Scenario) -> NDArray[Any]:
     """Return a preamble for each node if nodes sleep in turns."""
     frames = np.zeros(len(scenario.nodes) if _settings(scenario).sleep_interval > 0 else 0, FRAME)
-    frames["airtime"], frames["destination"] = _preamble_airtime(scenario), BROADCAST
+    frames["bytes"], frames["airtime"] = _preamble_size(scenario), _preamble_airtime(scenario)
+    frames["destination"] = BROADCAST
     frames["sender"] = np.arange(len(frames))
     return frames
 
@@ -292,8 +293,11 @@ def first_events(nodes: NDArray[Any], scenario: Scenario) -> list[tuple[int, int
 
 
 def _preamble_airtime(scenario: Scenario) -> SimTime:
-    size = _settings(scenario).preamble_bytes + scenario.radio.frame_overhead_bytes
-    return size * 8 * SECOND // scenario.radio.data_rate_bps
+    return _preamble_size(scenario) * 8 * SECOND // scenario.radio.data_rate_bps
+
+
+def _preamble_size(scenario: Scenario) -> int:
+    return _settings(scenario).preamble_bytes + scenario.radio.frame_overhead_bytes
 
 
 def adapt(scenario: Scenario) -> Scenario:
@@ -301,6 +305,6 @@ def adapt(scenario: Scenario) -> Scenario:
     return scenario
 
 
-def _settings(scenario: Scenario) -> MacSettings:
-    assert isinstance(scenario.mac, MacSettings), "`macs` chooses the MAC by the type of its settings"  # noqa: S101
+def _settings(scenario: Scenario) -> TunableMacSettings:
+    assert isinstance(scenario.mac, TunableMacSettings), "`registry` chooses the MAC by the type of its settings"  # noqa: S101
     return scenario.mac
