@@ -76,7 +76,7 @@ REASONS = {
 
 
 def part_of(message: Message) -> int:
-    """Return FRAME's `message`: a number for the fragments of one message, negative for the first; 0 for no fragment."""
+    """Return FRAME's `message`: a number for the fragments of a message, negative for the first; 0 for no fragment."""
     if type(message) is not Fragment:
         return 0
     return message.datagram + 1 if message.offset else -message.datagram - 1

@@ -9,7 +9,8 @@
 4. SIFS or LIFS follows each frame.
 
 The turnaround is the radio's `PROCESSING_DELAY` and its change to TX, which `adapt` lengthens: the radio is deaf during
-the change. A frame from above waits for that delay, too, so that a CCA is followed by the turnaround, no less. An acknowledgement names the very frame; `passed_on` filters duplicates.
+the change. After a CCA the MAC waits for that delay, so that the first bit follows by the turnaround, no sooner. An
+acknowledgement names the very frame; `passed_on` filters duplicates.
 """
 
 from __future__ import annotations
