@@ -26,7 +26,7 @@ from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
-from roambus.console.options import Simulator, factory_of
+from roambus.console.options import factory_of
 from roambus.dataframes import Results, Values, listed, results
 from roambus.experiments.page_policy import PAGES
 from roambus.experiments.sweeps.class_files import reference_of
@@ -181,7 +181,7 @@ def _listed(settings: Settings | None) -> dict[str, list[Any]]:
 
 
 def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Making) -> list[str]:
-    factory = factory_of(backend or asked.backend, Simulator())
+    factory = factory_of(backend or asked.backend)
     return run_sweep(asked, out, make_crew(workers, None), making, factory)
 
 

@@ -6,8 +6,8 @@ A package declares a back-end by an entry point:
     mysim = "mysim.roambus:MySimFactory"
 
 The entry point names a class or function, called once per command, that makes a `BackendFactory`
-(`roambus.bridge.backend`). It gets, by keyword, the command-line options in its signature: `deadline_s`, `batching`
-and `lookahead`, which only serve other processes.
+(`roambus.bridge.backend`). It gets the option `--deadline` as `deadline_s` if its signature has that: how long to
+wait for a simulator in another process.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def backend_names() -> tuple[str, ...]:
     return (*OWN, *sorted(_brought()))
 
 
-def make_factory(name: str, **options: Any) -> BackendFactory:
-    """Return the factory of that name with the options it takes; raise UserError."""
+def make_factory(name: str, deadline_s: float | None = None) -> BackendFactory:
+    """Return the factory of that name, with the deadline if it takes one; raise UserError."""
     if name not in backend_names():
         raise UserError(f"there is no back-end {name}: there are {', '.join(backend_names())}")
     make = _load_own(OWN[name]) if name in OWN else _load(_brought()[name])
-    taken = inspect.signature(make).parameters
-    factory: BackendFactory = make(**{option: value for option, value in options.items() if option in taken})
+    waits = "deadline_s" in inspect.signature(make).parameters
+    factory: BackendFactory = make(deadline_s=deadline_s) if waits else make()
     return factory
 
 

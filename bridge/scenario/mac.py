@@ -178,15 +178,8 @@ class Ieee802154Settings(MacSettings):
             raise ValueError(f"macMinBE = {self.min_be} is above macMaxBE = {self.max_be}")
 
 
-@dataclass(frozen=True, slots=True)
-class AlohaSettings(MacSettings):
-    """Pure ALOHA: frames are sent at once."""
-
-    PROTOCOL: ClassVar[str] = "ALOHA"
-
-
 SETTINGS: dict[str, type[MacSettings]] = {
-    settings.PROTOCOL: settings for settings in (TunableMacSettings, Ieee802154Settings, AlohaSettings)
+    settings.PROTOCOL: settings for settings in (TunableMacSettings, Ieee802154Settings)
 }
 """The settings of each MAC, by its name in the ini."""
 

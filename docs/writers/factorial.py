@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from docs.writers.open_choices import without_acknowledgements
 from roambus.bridge.runs.layout import SEED
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.claims import SIGNIFICANCE, ClaimTest, Part, Side, Verdict, holm, judge
@@ -35,6 +34,8 @@ from roambus.experiments.measurements import Measurements, NotMeasuredError, rea
 from roambus.experiments.studies.thesis.claims import AODV, CONFIG, FURTHER_CLAIMS, MFT, THESIS_CLAIMS
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.mft.messages import MftParameters
+from roambus.spark.aggregation.aggregate import mean_points
+from roambus.spark.metrics import catalogue as c
 
 CLAIMS: Mapping[int, ClaimTest] = dict(enumerate((*THESIS_CLAIMS, *FURTHER_CLAIMS), start=1))
 _BASE = "ABCDE"
@@ -185,6 +186,18 @@ def judged(measured: Measurements) -> Judged:
 
 def _margin(part: Part) -> float:
     return (part.mean - part.bound.number) * (1 if part.bound.side is Side.ABOVE else -1)
+
+
+_ACKS = f"{c.SENT_PREFIX}ACK"
+
+
+def without_acknowledgements(measured: Measurements) -> Measurements:
+    """The same runs, with the link layer's acknowledgements not counted as messages."""
+    runs = measured.runs
+    left = runs[c.MESSAGES] - runs.get(_ACKS, 0)
+    per_node = runs[c.MESSAGES_PER_NODE] * left / runs[c.MESSAGES]
+    counted = runs.assign(**{c.MESSAGES: left, c.MESSAGES_PER_NODE: per_node})
+    return replace(measured, runs=counted, points=mean_points(counted))
 
 
 def read_judged(folders: Mapping[int, Path]) -> dict[Row, Judged]:

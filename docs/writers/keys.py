@@ -33,7 +33,7 @@ from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
 from roambus.commands.sweeps import Choice
-from roambus.console.options import Simulator, factory_of
+from roambus.console.options import factory_of
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.runner import plan_run
@@ -63,7 +63,7 @@ def rerun_command(name: str, done: Mapping[str, Any], seeds: int, backend: str =
     for setting in _settings(asked, {**asked, **done}):
         words += ["--set", setting]
     words += ["--seeds", str(seeds)] * (seeds != len(asked[SEEDS]))
-    words += ["--backend", backend] * (backend not in {"", factory_of(sweep.backend, Simulator()).name})
+    words += ["--backend", backend] * (backend not in {"", factory_of(sweep.backend).name})
     return shlex.join(words)
 
 
@@ -144,7 +144,7 @@ def keys_today(command: str, text: str = "") -> dict[str, str]:
             given.name = str(Path(folder, given.name))
             Path(given.name).write_text(text, encoding="utf-8")
         sweep = Choice(given.set, None, given.seeds).named(given.name)
-    backend, keys = factory_of(given.backend or sweep.backend, Simulator()), defaultdict(list)
+    backend, keys = factory_of(given.backend or sweep.backend), defaultdict(list)
     for point in expand(sweep):
         if point.seed == sweep.seeds[0]:
             plan = plan_run(sweep.template, point, Path())

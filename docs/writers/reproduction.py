@@ -1,6 +1,6 @@
-"""Writes docs/results/reproduction.md and its pictures: the thesis' evaluation, further measurements, and explanations.
+"""Writes docs/results/reproduction.md and its pictures: the thesis' evaluation, and further measurements.
 
-python -m docs.writers.reproduction results/thesis results/flooding results/explain-mft --out docs/results
+python -m docs.writers.reproduction results/thesis results/flooding results/unicast --out docs/results
 
 Each folder holds the aggregated results of a sweep that comes with roambus. Results that name no sweep are of the one
 that their folder is called like. Only those of `thesis` must be there; the document says what was not run, and names
@@ -37,9 +37,7 @@ import click
 import jinja2
 import pandas as pd
 
-from docs.writers.explanations import check_suppositions
 from docs.writers.keys import record, rerun_command
-from docs.writers.tables import sent_table, table_of
 from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.claims import Claim, Part, check, format_p
@@ -55,17 +53,16 @@ from roambus.experiments.measurements import (
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.studies.thesis.claims import (
     CONFIG,
+    FURTHER_CLAIMS,
     SPEED,
     STAND_INS,
     THESIS_CLAIMS,
     THESIS_CONFIG,
     THESIS_SPEED,
-    check_all,
-    check_further_claims,
 )
 from roambus.experiments.studies.thesis.study import thesis_plans
 from roambus.python_protocol.settings import unknown
-from roambus.spark.aggregation.aggregate import mean_points, replace_file
+from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC, mean_points, replace_file
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Metric, Scale
 
@@ -136,9 +133,6 @@ def _plan(metric: str, where: str, x: str, measured: Measurements, place: dict[s
 THESIS, BARE, UNICAST = "thesis", "thesis-bare", "unicast"
 COMPARED = (THESIS, "flooding")
 """Sweeps over the thesis' sizes and speeds, with agents of different names."""
-_EXPLAIN = "explain-"
-"""What the names of the sweeps begin with that test why numbers are as they are."""
-_EXPLAINED = (c.DELIVERY_RATE_THESIS, c.DELIVERY_RATE_ALL, c.DELAY_MEAN_S, c.HOPS_MEAN, c.MESSAGES_PER_NODE)
 
 
 class Gallery:
@@ -153,11 +147,6 @@ class Gallery:
         self._compared = joined([sweeps[name] for name in COMPARED if name in sweeps])
         agents = dict.fromkeys(agent for measured in sweeps.values() for agent in measured.agents)
         self._look = replace(USUAL, agents=tuple(agents))
-
-    @property
-    def explaining(self) -> list[str]:
-        """The names of the sweeps that explain, as far as they were run."""
-        return [name for name in self._sweeps if name.startswith(_EXPLAIN)]
 
     def has(self, sweep: str) -> bool:
         """Whether a sweep was run."""
@@ -205,13 +194,7 @@ class Gallery:
         measured = self._sweeps[THESIS]
         place = {SPEED: cut(measured, SPEED, THESIS_SPEED)}
         runs, points = (rows_at(rows, place) for rows in (measured.runs, measured.points))
-        table = sent_table(Measurements(runs, points, measured.sweep))
-        return self._keep("packets-by-type", "Packets by type", table.headings, table.rows)
-
-    def explained(self, sweep: str) -> str:
-        """The means of a small sweep's points, of the metrics that explanations are about."""
-        table = table_of(self._sweeps[sweep], _EXPLAINED)
-        return self._keep(sweep, sweep, table.headings, table.rows)
+        return self._keep("packets-by-type", "Packets by type", *sent_table(Measurements(runs, points, measured.sweep)))
 
     def _show(self, picture: str, measured: Measurements, plans: Sequence[Plan]) -> str:
         """The picture in Markdown, with a link to its numbers."""
@@ -241,6 +224,25 @@ class Gallery:
 def _quantity(part: Part) -> list[str]:
     claimed = f"{part.bound.side.value} {part.bound.number:g}"
     return [part.label, f"{part.mean:.4g}", f"{part.half_width:.3g}", claimed, str(part.seeds), format_p(part.p)]
+
+
+def sent_table(measured: Measurements) -> tuple[list[str], list[list[str]]]:
+    """The head and rows of a table: a row for each point, a column for each message type that was sent.
+
+    A cell is empty where an agent never sends the type.
+    """
+    points = measured.points
+    sent = points[points[METRIC].str.startswith(c.SENT_PREFIX) & (points[MEAN] > 0)][METRIC].unique()
+    totals = points[points[METRIC].isin(sent)].groupby([AGENT, METRIC])[MEAN].transform("sum")
+    known = points.drop(index=totals.index[totals == 0])
+    places = [AGENT, *measured.axes]
+    cells = known.assign(cell=list(map(format_mean, *(known[column] for column in (MEAN, LOW, HIGH)))))
+    wide = cells.pivot(index=places, columns=METRIC, values="cell").reindex(columns=sent).fillna("")
+    order = {axis: {value: rank for rank, value in enumerate(measured.values(axis))} for axis in places}
+    ordered = wide.reset_index().sort_values(places, key=lambda column: column.map(order[str(column.name)]))
+    ordered[AGENT] = ordered[AGENT].map(measured.agent_name)
+    types = (name.removeprefix(c.SENT_PREFIX) for name in sent)
+    return [*map(measured.axis_heading, places), *types], ordered.to_numpy().tolist()
 
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
@@ -289,12 +291,11 @@ def _read_sweeps(results: Sequence[Path]) -> dict[str, Measurements]:
 
 
 def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, Any]:
-    """What the template is rendered from. Notes can explain claims and suppositions together, so all are labelled."""
-    claims = _labelled("", check(THESIS_CLAIMS, sweeps[THESIS], stand_ins=STAND_INS))
-    further = _labelled("", check_further_claims(sweeps[THESIS]))
-    suppositions = _labelled("S", check_suppositions(sweeps))
-    every = [*claims.values(), *further.values()]
-    bare = check_all(sweeps[BARE]) if BARE in sweeps else []
+    """What the template is rendered from; claims are labelled as notes name them."""
+    tests = (*THESIS_CLAIMS, *FURTHER_CLAIMS)
+    every = check(tests, sweeps[THESIS], stand_ins=STAND_INS)
+    first = len(THESIS_CLAIMS)
+    bare = check(tests, sweeps[BARE]) if BARE in sweeps else []
     others = {name: [claim.others[name] for claim in every] for name in every[0].others}
     groups = {"defaults": every, **others, **({"without link layer": bare} if bare else {})}
     return {
@@ -302,19 +303,18 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
             (name, rerun_command(name, one.sweep, one.seeds), one.runs_there(), one.seeds)
             for name, one in sweeps.items()
         ],
-        "claims": claims,
-        "further": further,
-        "suppositions": suppositions,
-        "groups": {name: _labelled("", found) for name, found in groups.items()},
+        "claims": _labelled(every[:first]),
+        "further": _labelled(every[first:]),
+        "groups": {name: _labelled(found) for name, found in groups.items()},
         "quantities": gallery.claims(groups),
         "bare": BARE in sweeps,
-        "notes": _standing_notes({**claims, **further, **suppositions}),
+        "notes": _standing_notes(_labelled(every)),
         "gallery": gallery,
     }
 
 
 def read_notes(text: str) -> list[Note]:
-    """The notes below headings such as `## 9: does not hold; S1: holds`, which say what each explains."""
+    """The notes below headings such as `## 9: does not hold; 14: does not hold`, which say what each explains."""
     sections = (section.partition("\n") for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:])
     return [
         Note(dict(tuple(entry.split(": ")) for entry in heading.split("; ")), body.strip())
@@ -322,9 +322,9 @@ def read_notes(text: str) -> list[Note]:
     ]
 
 
-def _labelled(prefix: str, claims: Sequence[Claim]) -> dict[str, Claim]:
-    """The claims by the labels that notes have for them, such as 9, or S1 for a supposition."""
-    return {f"{prefix}{claim.number}": claim for claim in claims}
+def _labelled(claims: Sequence[Claim]) -> dict[str, Claim]:
+    """The claims by the labels that notes have for them, which are their numbers."""
+    return {str(claim.number): claim for claim in claims}
 
 
 def _standing_notes(claims: Mapping[str, Claim]) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """The data of figures: lines of means with intervals.
 
 A plan names a metric, an axis and lines (places in the sweep) before any number is looked up. `look_up` finds the
-numbers, and `figure_table` writes them in Markdown. A sweep without a study has `plans_of_any_sweep`, one for each
+numbers. A sweep without a study has `plans_of_any_sweep`, one for each
 metric.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, LACKING
-from roambus.experiments.measurements import Measurements, format_mean, markdown_table
+from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
 from roambus.spark.metrics.catalogue import Scale, Support
 
@@ -203,15 +203,6 @@ def _series(measured: Measurements, line: Line, metric: str, x: str, places: Seq
     rows = rows.loc[[value for value in places if value in rows.index]]
     means, low, high, seeds = (tuple(rows[column]) for column in (MEAN, LOW, HIGH, N))
     return Series(line.label, tuple(rows.index), means, low, high, seeds, line.place)
-
-
-def figure_table(figure: Figure) -> str:
-    """A row for each line, a column for each x, empty where nothing was measured."""
-    rows = []
-    for series in figure.series:
-        cells = dict(zip(series.x, map(format_mean, series.mean, series.low, series.high), strict=True))
-        rows.append([series.label, *(cells.get(x, "") for x in figure.x_values)])
-    return markdown_table([figure.x_title, *figure.x_values], rows)
 
 
 def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:

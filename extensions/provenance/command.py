@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from roambus.bridge.backends.registry import backend_names
-from roambus.console.options import DEADLINE, FILE, FOLDER, Simulator, factory_of
+from roambus.bridge.backends.registry import backend_names, make_factory
+from roambus.console.options import DEADLINE, FILE, FOLDER
 from roambus.console.output import answer, bar, remark, report_problems, summary
 
 
@@ -44,7 +44,7 @@ def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> N
 
     existing_folder(results)
     traces = sample_of(sweep_folders(results), sample)
-    factories = [factory_of(name, Simulator(deadline)) for name in backend_names()]
+    factories = [make_factory(name, deadline) for name in backend_names()]
     unpacked = crate_in(results)
     wrong, files = (list(unpacked.wrong_files()), unpacked.agent_files()) if unpacked else ([], {})
     verifier = Verifier(factories, trust, remark, files)
@@ -84,7 +84,7 @@ def crate(
 
     folder = existing_folder(results)
     name = folder.absolute().name
-    factories = [factory_of(one, Simulator()) for one in backend_names()]
+    factories = [make_factory(one) for one in backend_names()]
     packing = Packing(folder, sweep_folders(folder), Verifier(factories, trust, remark))
     file = out or folder.absolute().with_name(f"{name}.crate.zip")
     with bar("packing", None) as one_more:

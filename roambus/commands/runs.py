@@ -19,6 +19,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.console.options import (
     BACKEND,
     CHECK,
+    DEADLINE,
     FILE,
     LEVEL,
     OTHER_AGENT,
@@ -26,10 +27,8 @@ from roambus.console.options import (
     PARAMETERS,
     PLACE,
     RECORD,
-    SIMULATOR,
     SINGLE,
     Seconds,
-    Simulator,
     Single,
     factory_of,
     goes_with,
@@ -77,7 +76,7 @@ def recorder(is_kept: bool) -> Recorder | None:
 @SINGLE
 @LEVEL
 @BACKEND
-@SIMULATOR
+@DEADLINE
 @click.option(
     "--endpoint",
     metavar="local|tcp://ADDRESS:PORT",
@@ -98,7 +97,7 @@ def run(
     single: Single,
     level: str,
     backend: str,
-    simulator: Simulator,
+    deadline: float | None,
     endpoint: str | None,
     wait: float,
     record: bool,
@@ -126,12 +125,12 @@ def run(
     if render:
         _render(single, out)
     elif endpoint is None:
-        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, simulator))
+        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, deadline))
     else:
         from roambus.bridge.backends.castalia.backend import ServeFactory
 
         address = None if endpoint == "local" else endpoint
-        factory = ServeFactory(*simulator, address, wait_s=wait, announce=_announce)
+        factory = ServeFactory(deadline, address, wait_s=wait, announce=_announce)
         _run_once(sweep_of_one("run", single), level, record, check, out, factory)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from roambus.commands.sweeps import CHOICE, WISH, Choice, Making, Wish, make_crew, run_sweep, run_until_known
-from roambus.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, Simulator, factory_of
+from roambus.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, factory_of
 from roambus.console.output import answer, report_problems
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def reproduce(
         usual = {AGENT: one.quick[AGENT]} if wished and AGENT in one.quick else {}
         small = (one.quick, one.quick_seeds) if quick else (usual, None)
         sweep, place = choice.of(chosen.asked(one), *small), sweep_folder(folder, chosen, one)
-        factory = factory_of(backend or sweep.backend, Simulator())
+        factory = factory_of(backend or sweep.backend)
         make = partial(run_sweep, out=place, crew=crew, making=Making(retry_failed=True), backend=factory)
         if wished is None or not (one.claims or wished.metric):
             problems += make(sweep)

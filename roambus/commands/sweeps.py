@@ -37,7 +37,6 @@ from roambus.console.options import (
     SWEEP_NAME,
     VALUES,
     WORKERS,
-    Simulator,
     factory_of,
     goes_with,
     grouped,
@@ -211,7 +210,7 @@ def sweep(
     if slurm is not None:
         answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
         return
-    factory = factory_of(backend or chosen.backend, Simulator(deadline))
+    factory = factory_of(backend or chosen.backend, deadline)
     make = partial(run_sweep, out=folder, crew=make_crew(workers, spark), making=making, backend=factory)
     if wished is None:
         report_problems(make(chosen))

@@ -263,16 +263,6 @@ DEADLINE = click.option(
     type=Seconds(1, 86400),
     help="The seconds that host and simulator wait for each other; give slow agents or a debugger more.  [default: 30]",
 )
-BATCHING = click.option(
-    "--batching/--no-batching",
-    default=True,
-    help="Lets the simulator report all events of one instant in one message.",
-)
-LOOKAHEAD = click.option(
-    "--lookahead/--no-lookahead",
-    default=True,
-    help="Lets the simulator promise a time before which nothing arrives; earlier timers then need no round trip.",
-)
 RECORD = click.option(
     "--record", is_flag=True, help="Keeps the exchange between host and back-end in frames.roambus, for roambus rerun."
 )
@@ -339,15 +329,6 @@ SOME_AGENTS = click.option(
 # Groups of options
 
 
-class Simulator(NamedTuple):
-    """Options for talking to a simulator process (docs/reference/bridge.md)."""
-
-    deadline: float | None = None
-    """In seconds."""
-    batching: bool = True
-    lookahead: bool = True
-
-
 class Single(NamedTuple):
     """A single run, as options say which one."""
 
@@ -358,23 +339,16 @@ class Single(NamedTuple):
     seed: int
 
 
-SIMULATOR = grouped("simulator", Simulator, DEADLINE, BATCHING, LOOKAHEAD)
 SINGLE = grouped("single", Single, click.argument("template", type=TEMPLATE_NAME), AGENT, PARAMETERS, SETTINGS, SEED)
 
 
-def factory_of(backend: str, simulator: Simulator) -> BackendFactory:
-    """Return the named back-end's factory with its simulator's options; raise UserError for one that it lacks."""
+def factory_of(backend: str, deadline: float | None = None) -> BackendFactory:
+    """Return the named back-end's factory; raise UserError for one without a simulator to wait for."""
     from roambus.bridge.backends.registry import make_factory
 
-    made = make_factory(
-        backend,
-        deadline_s=simulator.deadline,
-        batching=simulator.batching,
-        lookahead=simulator.lookahead,
-    )
-    for name in ("batching", "lookahead", "deadline"):
-        if is_given(name) and not (hasattr(made, name) or hasattr(made, f"{name}_s")):
-            raise UserError(f"--{name}: the back-end {backend} runs in this process, without a simulator: leave it out")
+    made = make_factory(backend, deadline_s=deadline)
+    if is_given("deadline") and not hasattr(made, "deadline_s"):
+        raise UserError(f"--deadline: the back-end {backend} runs in this process, without a simulator: leave it out")
     return made
 
 

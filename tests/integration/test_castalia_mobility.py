@@ -6,6 +6,7 @@ import math
 import re
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.backends.castalia.backend import CastaliaFactory
+from roambus.bridge.backends.castalia import backend
+from roambus.bridge.backends.castalia.backend import CastaliaBackend, CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import ways_of
 from roambus.bridge.backends.radio.backend import RadioFactory
@@ -244,14 +246,17 @@ class TestOtherMobility:
 
 @pytest.mark.usefixtures("castalia")
 @pytest.mark.parametrize("mobility", ["waypoint", "line", "static"])
-def test_agents_believe_to_be_where_castalia_moves_them(tmp_path: Path, mobility: str) -> None:
+def test_agents_believe_to_be_where_castalia_moves_them(
+    tmp_path: Path, mobility: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At every event, with lookahead and without; a record has the places, too."""
     variables: Variables = {**WAYPOINT, "mobility": mobility, "time_limit": 20.0}
     looked: list[list[tuple[float, int, str]]] = []
     for lookahead in (True, False):
         sweep = Sweep("test", find_template("field"), (AgentChoice("located", LOCATED),), fixed=variables)
         (plan,) = plan_runs(sweep, tmp_path / str(lookahead))
-        execute(replace(plan, record=recorded), CastaliaFactory(lookahead=lookahead))
+        monkeypatch.setattr(backend, "CastaliaBackend", partial(CastaliaBackend, lookahead=lookahead))
+        execute(replace(plan, record=recorded), CastaliaFactory())
         rows = pq.read_table(plan.folder / TRACE_FILE).to_pylist()
         ways: dict[int, list[WayPoint]] = defaultdict(list)
         for row in rows:

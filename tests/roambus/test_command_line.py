@@ -254,15 +254,13 @@ def test_a_missing_variable_is_refused_with_its_line(folder: Path, refused: Refu
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("run field --no-batching", "--batching: the back-end radio runs in this process"),
-        ("run field --backend ideal --lookahead", "--lookahead: the back-end ideal"),
-        ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal"),
+        ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal runs in this process"),
         ("sweep mine.toml --deadline 9", "--deadline: the back-end radio"),
         ("run field --wait 9", "--wait goes with --endpoint"),
         ("run field --endpoint local --backend ns3", "--backend ns3: only a Castalia can come to an --endpoint"),
         ("run field --seed 1 --agent mine.py --seed 2", "--seed: given twice"),
         ("run field --out a --out=a", "--out: given twice"),
-        ("run field --batching --no-batching", "--batching: given twice"),
+        ("run field --render --render", "--render: given twice"),
         ("run field --set nodes=3 --set nodes=4", "--set nodes: given twice"),
         ("sweep mine.toml --tasks 3", "--tasks goes with --slurm"),
         ("sweep mine.toml --slurm job.sh --workers 1", "--workers: a task of --slurm has its own"),

@@ -252,8 +252,6 @@ class BridgedFactory:
 
     # None is what the command line has where nobody has given a deadline.
     deadline_s: float | None = None
-    batching: bool = True
-    lookahead: bool = True
     asks_for_moves: ClassVar[bool] = True
 
     def started(
@@ -266,8 +264,7 @@ class BridgedFactory:
     def over(self, scenario: Scenario, agent: type[Agent], simulator: Simulator) -> CastaliaBackend:
         """Return the back-end over this simulator."""
         moves = agent.needs_position and self.asks_for_moves
-        saving = {"batching": self.batching, "lookahead": self.lookahead}
-        return CastaliaBackend(scenario, agent.messages, simulator, **saving, moves=moves)
+        return CastaliaBackend(scenario, agent.messages, simulator, moves=moves)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.experiments.claims import (
-    Claim,
     ClaimTest,
     Comparison,
     Part,
@@ -23,7 +22,6 @@ from roambus.experiments.claims import (
     Place,
     Side,
     at_each,
-    check,
     difference,
     make_part,
 )
@@ -231,20 +229,8 @@ THESIS_CLAIMS = (
 )
 
 
-FIRST = 11
-"""The number of the first one: they come after the ten."""
 _MOSTLY = 0.5
 """Claim 15: what is mostly the cause is more than half of it."""
-
-
-def check_further_claims(measured: Measurements) -> list[Claim]:
-    """The verdict on each of the further ones."""
-    return check(FURTHER_CLAIMS, measured, FIRST, STAND_INS)
-
-
-def check_all(measured: Measurements) -> list[Claim]:
-    """The verdict on each of the sixteen."""
-    return check((*THESIS_CLAIMS, *FURTHER_CLAIMS), measured)
 
 
 def _change_with_speed(measured: Measurements, agent: str) -> pd.Series[float]:

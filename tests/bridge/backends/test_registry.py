@@ -38,9 +38,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("package")
 def test_another_package_brings_a_back_end() -> None:
-    """It is given the options that it takes, and no others; ours keep their names."""
+    """It is given the deadline if it takes one; ours keep their names."""
     assert backend_names() == ("radio", "castalia", "ideal", "ns3", "broken", "mine")
-    factory = make_factory("mine", deadline_s=7.0, batching=False)
+    factory = make_factory("mine", deadline_s=7.0)
     assert (factory.name, vars(factory)) == ("mine", {"deadline_s": 7.0})
     assert make_factory("radio", deadline_s=7.0) == RadioFactory()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,11 @@ from docs.writers.factorial import (
     predicted,
     readings,
     sweep_text,
+    without_acknowledgements,
 )
 from roambus.experiments.claims import Verdict
 from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 
 
@@ -34,6 +37,15 @@ def test_no_main_effect_shares_its_column_with_another_or_with_a_pair() -> None:
     assert len(columns) == len(CHOICES) + len(chains())
     for one, two in itertools.combinations(columns.values(), 2):
         assert one @ two == 0
+
+
+def test_acknowledgements_that_do_not_count_are_no_messages() -> None:
+    """A quarter of all here, of nodes as of the whole."""
+    measured = measurements(seeds=2)
+    runs = measured.runs.assign(sent_ACK=measured.runs[c.MESSAGES] / 4)
+    left = without_acknowledgements(replace(measured, runs=runs)).runs
+    for metric in (c.MESSAGES, c.MESSAGES_PER_NODE):
+        assert left[metric].to_numpy() == pytest.approx(runs[metric].to_numpy() * 0.75)
 
 
 def test_every_reading_is_a_sweep_of_both_protocols_and_the_first_changes_nothing(tmp_path: Path) -> None:

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from docs.writers.explanations import SUPPOSITIONS
 from docs.writers.keys import rerun_command
-from docs.writers.reproduction import NOTES, Note, main, read_notes
-from docs.writers.tables import sent_table
+from docs.writers.reproduction import NOTES, Note, main, read_notes, sent_table
 from roambus.experiments.claims import Verdict
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.thesis.claims import FIRST
+from roambus.experiments.studies.thesis.claims import FURTHER_CLAIMS, THESIS_CLAIMS
 from tests.experiments.measured import QUICK, measurements, write_measurements
 
 STOOD_IN = "as in the thesis"
@@ -57,14 +55,12 @@ def test_every_picture_and_table_is_there(document: str, docs: Path) -> None:
 
 
 def test_every_claim_has_its_verdict_and_numbers(document: str) -> None:
-    """The ten, what else the text says, and the suppositions, of which nothing was run here."""
-    labels = re.findall(r"^- \*\*(S?\d+)\. ", document, re.MULTILINE)
-    assert labels[:16] == [str(number) for number in range(1, 17)]
-    assert labels[16] == "S1"
+    """The ten, and what else the text says."""
+    labels = re.findall(r"^- \*\*(\d+)\. ", document, re.MULTILINE)
+    assert labels == [str(number) for number in range(1, 17)]
     assert "MFT-PubSub the higher rate. | not measured | not measured |" in document
     assert "| | Claim | Defaults | As in the thesis |" in document
     assert re.search(r"messages per node, aodv minus mft: -?[\d,.]+ ± [\d,.]+ \(claimed < 0; 3 seeds", document)
-    assert "  - roambus sweep explain-load was not run" in document
 
 
 def test_tables_hold_what_pictures_show(docs: Path) -> None:
@@ -89,10 +85,10 @@ def test_quantities_stand_in_a_file_for_each_pair_of_agents(docs: Path) -> None:
 
 def test_what_an_agent_never_sends_is_empty() -> None:
     """It was not measured how many of them it sends; a type that it sends elsewhere has its zeros."""
-    table = sent_table(QUICK)
-    place = table.headings.index("RREQ")
-    assert {row[place] for row in table.rows if row[0] == "MFT-PubSub"} == {""}
-    assert "" not in {row[place] for row in table.rows if row[0] == "AODV"}
+    head, rows = sent_table(QUICK)
+    place = head.index("RREQ")
+    assert {row[place] for row in rows if row[0] == "MFT-PubSub"} == {""}
+    assert "" not in {row[place] for row in rows if row[0] == "AODV"}
 
 
 def test_it_says_what_was_run_and_what_not(document: str) -> None:
@@ -129,16 +125,16 @@ def test_results_are_of_a_sweep_of_ours(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_a_note_stands_only_with_its_verdicts() -> None:
     """What was written about other numbers is not printed."""
-    note = Note({"9": "does not hold", "S1": "holds"}, "because")
-    assert note.stands({"9": "does not hold", "S1": "holds", "1": "holds"})
-    assert not note.stands({"9": "does not hold", "S1": "not significant"})
+    note = Note({"9": "does not hold", "2": "holds"}, "because")
+    assert note.stands({"9": "does not hold", "2": "holds", "1": "holds"})
+    assert not note.stands({"9": "does not hold", "2": "not significant"})
     assert not note.stands({"9": "does not hold"})
 
 
 def test_notes_are_read_by_their_headings() -> None:
     """Each heading says which verdicts the text below it explains."""
-    assert read_notes("# Notes\n\n## 9: does not hold; S1: holds\n\nOne.\n\nTwo.\n\n## 1: holds\nThree.\n") == [
-        Note({"9": "does not hold", "S1": "holds"}, "One.\n\nTwo."),
+    assert read_notes("# Notes\n\n## 9: does not hold; 2: holds\n\nOne.\n\nTwo.\n\n## 1: holds\nThree.\n") == [
+        Note({"9": "does not hold", "2": "holds"}, "One.\n\nTwo."),
         Note({"1": "holds"}, "Three."),
     ]
 
@@ -154,7 +150,7 @@ def test_the_command_of_a_whole_sweep_is_its_name() -> None:
 
 def test_every_note_is_about_what_is_checked() -> None:
     """A label that no claim has, or a verdict that there is not, would never be printed."""
-    labels = {*map(str, range(1, FIRST + 6)), *(f"S{number}" for number in range(1, len(SUPPOSITIONS) + 1))}
+    labels = {str(number) for number in range(1, len((*THESIS_CLAIMS, *FURTHER_CLAIMS)) + 1)}
     for note in read_notes(NOTES.read_text(encoding="utf-8")):
         assert set(note.verdicts) <= labels
         assert set(note.verdicts.values()) <= {verdict.value for verdict in Verdict}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from roambus.bridge.backends.radio.mac import aloha, csma_ca, tunable_mac
+from roambus.bridge.backends.radio.mac import csma_ca, tunable_mac
 from roambus.bridge.backends.radio.mac.interface import Mac
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings, TunableMacSettings
+from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 
-MACS: dict[type, Mac] = {TunableMacSettings: tunable_mac, Ieee802154Settings: csma_ca, AlohaSettings: aloha}
+MACS: dict[type, Mac] = {TunableMacSettings: tunable_mac, Ieee802154Settings: csma_ca}
 
 
 def mac_of(scenario: Scenario) -> Mac:

@@ -10,7 +10,7 @@ import pytest
 from roambus.bridge.formats.ini import parse_scenario, radio_file_name, read_scenario
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription
-from roambus.bridge.scenario.mac import AlohaSettings, Ieee802154Settings, TunableMacSettings
+from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
@@ -330,7 +330,6 @@ def test_the_ini_chooses_the_mac() -> None:
     mac = scenario_of("SN.node[*].Communication.MAC.macMaxFrameRetries = 7\n", IEEE).mac
     assert mac == Ieee802154Settings(max_frame_retries=7)
     assert scenario_of("", IEEE).room_bytes == 127 - 11 - 10
-    assert scenario_of("", BASE.replace('"TunableMAC"', '"ALOHA"')).mac == AlohaSettings()
 
 
 def test_a_key_of_another_mac_is_refused_with_both_names() -> None:

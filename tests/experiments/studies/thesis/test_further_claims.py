@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from roambus.experiments.claims import Verdict
+from roambus.experiments.claims import Claim, Verdict, check
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.studies.thesis.claims import FIRST, check_further_claims
+from roambus.experiments.studies.thesis.claims import FURTHER_CLAIMS, THESIS_CLAIMS
 from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 
@@ -46,13 +46,17 @@ def opposite(agent: str, config: str, speed: str, seed: int) -> dict[str, Any]:
     }
 
 
+def further(measured: Measurements) -> list[Claim]:
+    return check(FURTHER_CLAIMS, measured, len(THESIS_CLAIMS) + 1)
+
+
 def verdicts(measured: Measurements) -> dict[int, Verdict]:
-    return {claim.number: claim.verdict for claim in check_further_claims(measured)}
+    return {claim.number: claim.verdict for claim in further(measured)}
 
 
 def test_all_hold() -> None:
     """On a sweep that behaves as the text says; they are numbered after the ten."""
-    assert verdicts(measurements(as_claimed)) == dict.fromkeys(range(FIRST, FIRST + 6), Verdict.HOLDS)
+    assert verdicts(measurements(as_claimed)) == dict.fromkeys(range(11, 17), Verdict.HOLDS)
 
 
 def test_none_holds() -> None:
@@ -70,7 +74,7 @@ def test_small_sweeps_leave_some_open() -> None:
 
 def test_a_share_is_of_the_growth() -> None:
     """AODV's messages per node grow by 40 (32^1.5 - 2^1.5), 36 of each 40 of them RREQs: 0.9."""
-    (share,) = next(claim for claim in check_further_claims(measurements(as_claimed)) if claim.number == 15).evidence
+    (share,) = next(claim for claim in further(measurements(as_claimed)) if claim.number == 15).evidence
     assert float(share.split(": ")[1].split(" ")[0]) == pytest.approx(0.9, abs=0.001)
 
 
@@ -78,5 +82,5 @@ def test_a_sweep_over_other_axes_measures_none() -> None:
     """It is not the thesis' evaluation, and each claim says what is missing."""
     measured = measurements(as_claimed)
     renamed = measured.runs.rename(columns={"speed": "power"})
-    claims = check_further_claims(Measurements(renamed, measured.points))
+    claims = further(Measurements(renamed, measured.points))
     assert {claim.verdict for claim in claims} == {Verdict.NOT_MEASURED}
