@@ -8,8 +8,8 @@ A pair that was not delivered is where its last row says:
 - *unseen*: the same, longer before the end. Frames are lost on the air without a row where nobody acknowledges them;
 - *not attempted*: nobody but its publisher has a row of it.
 
-A drop row without a subscriber, as of a frame for many, concerns the pairs of its notifications of which no later row of
-their own tells the end.
+A drop row without a subscriber, as of a frame for many, concerns the pairs of its notifications that have no later row
+of their own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from roambus.python_protocol.events import (
 )
 
 UNDER_WAY_S = 10.0
-"""So long before the end a pair without further rows counts as under way: longer than a MAC or link works at a frame."""
+"""So long before the end a pair without further rows is under way: longer than a MAC or link works at a frame."""
 
 DELIVERED, STORED, LOST = "delivered", "stored", "lost"
 UNDER_WAY, UNSEEN, NOT_ATTEMPTED = "under way", "unseen", "not attempted"

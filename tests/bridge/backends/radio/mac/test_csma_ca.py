@@ -117,7 +117,7 @@ def test_the_first_bit_follows_the_cca_by_the_turnaround() -> None:
 
 
 def test_the_rest_of_a_message_is_not_sent_after_a_fragment_has_failed() -> None:
-    """Of three fragments to an absent node the first is tried four times, the others not at all; the next message is."""
+    """Of three fragments to an absent node the first is tried four times, the others never; the next message is."""
     pieces = [send(0, "", destination=1)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3, 6)]
     next_pieces = [send(0, "", destination=2)._replace(message=Fragment(8, 6, at, b"abc")) for at in (0, 3)]
     told, totals = run(ieee(0, 90, 5), [*pieces, *next_pieces])
