@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support import omnet
+from tests.support.transcripts import FOLDER, TranscriptFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,10 +55,15 @@ LONGEST = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--rewrite`: see tests/test_scenarios.py."""
-    parser.addoption(
-        "--rewrite", action="store_true", help="write what follows into the transcripts of tests/scenarios"
-    )
+    """`--rewrite`: see tests/support/transcripts.py."""
+    parser.addoption("--rewrite", action="store_true", help="write what follows into the transcripts, scenarios/*.txt")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TranscriptFile | None:
+    """Each transcript of a folder `scenarios` is a test, of the core and of extensions."""
+    if file_path.suffix == ".txt" and file_path.parent.name == FOLDER:
+        return TranscriptFile.from_parent(parent, path=file_path)
+    return None
 
 
 def pytest_configure() -> None:

@@ -90,7 +90,7 @@ def _aggregate(rows: int, results: Path, master: str) -> Cost:
         wall = time.perf_counter() - start
     if problems:
         raise RoambusError(problems[0])
-    cpu, memory = (max(one) for one in zip(*((sample.cpu, sample.memory) for sample in samples), strict=True))
+    cpu, memory = (max(column) for column in zip(*((sample.cpu, sample.memory) for sample in samples), strict=True))
     return Cost(rows, wall, cpu, int(memory), load, started, started_cpu)
 
 
@@ -99,7 +99,7 @@ def _in_sql(rows: int, results: Path) -> Cost:
     with _watched() as samples:
         metrics_in_sql(find_traces(results), CORES)
         wall = time.perf_counter() - start
-    cpu, memory = (max(one) for one in zip(*((sample.cpu, sample.memory) for sample in samples), strict=True))
+    cpu, memory = (max(column) for column in zip(*((sample.cpu, sample.memory) for sample in samples), strict=True))
     return Cost(rows, wall, cpu, int(memory), load)
 
 
@@ -172,9 +172,9 @@ def report(costs: Sequence[Cost], in_sql: Sequence[Cost] = ()) -> None:
     print(f"{'rows':>12} {'wall s':>8} {'CPU s':>8} {'peak MiB':>9} {'load before':>12} {'start s':>8} {'of CPU':>8}")
     for rows, wall, cpu, memory, load, start, start_cpu in (*costs, *in_sql):
         print(f"{rows:12,} {wall:8.1f} {cpu:8.1f} {memory / 2**20:9.0f} {load:12.1f} {start:8.1f} {start_cpu:8.1f}")
-    for one, other in zip(costs, in_sql, strict=False):
-        wall, cpu = (one.wall - one.start) / other.wall, (one.cpu - one.start_cpu) / other.cpu
-        print(f"{one.rows:,} rows, start aside, over DuckDB: {wall:.2f} of its wall, {cpu:.2f} of its CPU time")
+    for ours, in_duckdb in zip(costs, in_sql, strict=False):
+        wall, cpu = (ours.wall - ours.start) / in_duckdb.wall, (ours.cpu - ours.start_cpu) / in_duckdb.cpu
+        print(f"{ours.rows:,} rows, start aside, over DuckDB: {wall:.2f} of its wall, {cpu:.2f} of its CPU time")
     print(f"exponent {exponent(costs):.2f}; between the largest two {exponent(costs[-2:]):.2f}")
     start, slope = straight_line(costs)
     print(f"straight line: {start:.0f} s to start, {slope:.2f} s a million rows")

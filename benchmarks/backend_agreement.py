@@ -65,14 +65,14 @@ def rows(radio: Measurements, castalia: Measurements) -> Iterator[Row]:
     columns = [AGENT, *radio.axes]
     if columns != [AGENT, *castalia.axes]:
         raise UserError(f"the two sweeps have different axes: {radio.axes} and {castalia.axes}")
-    told = [place for place, column in enumerate(columns) if column == AGENT or radio.runs[column].nunique() > 1]
+    axes = [place for place, column in enumerate(columns) if column == AGENT or radio.runs[column].nunique() > 1]
     there = dict(iter(castalia.runs.groupby(columns)))
     for place, runs in radio.runs.groupby(columns):
         for metric in METRICS:
             if place in there:
                 pair = [table[metric].dropna().to_numpy(float) for table in (runs, there[place])]
                 if min(map(len, pair)) > 1:
-                    yield Row(" ".join(str(place[one]) for one in told), metric, *pair)
+                    yield Row(" ".join(str(place[axis]) for axis in axes), metric, *pair)
 
 
 def differing(found: Sequence[Row]) -> set[int]:

@@ -95,7 +95,7 @@ class Model:
     def __init__(self, planned: Planned, cca: str = AVERAGE) -> None:
         """The frames all have the first one's length."""
         scenario, frames = planned
-        self.nodes = [Node(one.position or (0.0, 0.0)) for one in scenario.nodes]
+        self.nodes = [Node(node.position or (0.0, 0.0)) for node in scenario.nodes]
         self.powers_mw = [[received_mw(math.dist(a.place, b.place)) for b in self.nodes] for a in self.nodes]
         self.receiver = len(self.nodes) - 1
         self.length = (frames[0].size + OVERHEAD_BYTES) * 8 / BITS_PER_SYMBOL
@@ -104,8 +104,8 @@ class Model:
         self.events: list[tuple[float, int, str, int, Signal | None]] = []
         self.planned_events = 0
         self.counts = dict.fromkeys(COUNTS, 0.0)
-        for one in frames:
-            self.plan(one.at / SYMBOL, "come", one.node)
+        for frame in frames:
+            self.plan(frame.at / SYMBOL, "come", frame.node)
 
     def plan(self, time: float, kind: str, node: int, signal: Signal | None = None) -> int:
         """Plan an event, and return its number."""
@@ -174,17 +174,17 @@ class Model:
     def is_clear(self, sender: int, now: float) -> bool:
         """Whether the power during the CCA that ends now was below the threshold."""
         since, power_mw = now - CCA, 0.0
-        for one in self.air:
-            overlap = min(one.end, now) - max(one.start, since)
-            if one.sender != sender and overlap > 0:
+        for frame in self.air:
+            overlap = min(frame.end, now) - max(frame.start, since)
+            if frame.sender != sender and overlap > 0:
                 share = overlap / CCA if self.cca == AVERAGE else 1.0
-                is_missed = self.cca == AT_END and one.start < since and one.end < now
-                power_mw += 0.0 if is_missed else share * self.powers_mw[one.sender][sender]
+                is_missed = self.cca == AT_END and frame.start < since and frame.end < now
+                power_mw += 0.0 if is_missed else share * self.powers_mw[frame.sender][sender]
         return power_mw < 10 ** (CCA_DBM / 10)
 
     def start(self, signal: Signal) -> None:
         """Put it on the air; whoever listens, and is at no frame, is at this one."""
-        self.air = [one for one in self.air if one.end > signal.start - 2 * self.length]
+        self.air = [frame for frame in self.air if frame.end > signal.start - 2 * self.length]
         self.air.append(signal)
         self.counts["transmitted"] += 1
         for index, node in enumerate(self.nodes):
@@ -239,13 +239,15 @@ class Model:
         """Draw the bit errors of each stretch of the signal with the same others on the air."""
         if signal.to not in signal.receivers or self.nodes[signal.to].deaf_until > signal.start:
             return False
-        others = [one for one in self.air if one is not signal and one.start < signal.end and one.end > signal.start]
-        edges = {signal.start, signal.end, *(time for one in others for time in (one.start, one.end))}
+        others = [
+            frame for frame in self.air if frame is not signal and frame.start < signal.end and frame.end > signal.start
+        ]
+        edges = {signal.start, signal.end, *(time for other in others for time in (other.start, other.end))}
         times = sorted(time for time in edges if signal.start <= time <= signal.end)
         survival = 1.0
         for since, until in pairwise(times):
-            present = [one.sender for one in others if one.start <= since and one.end >= until]
-            disturbing_mw = 10 ** (NOISE_DBM / 10) + sum(self.powers_mw[one][signal.to] for one in present)
+            present = [other.sender for other in others if other.start <= since and other.end >= until]
+            disturbing_mw = 10 ** (NOISE_DBM / 10) + sum(self.powers_mw[other][signal.to] for other in present)
             rate = bit_error_rate(self.powers_mw[signal.sender][signal.to] / disturbing_mw)
             survival *= (1 - rate) ** ((until - since) * BITS_PER_SYMBOL)
         return self.random.random() < survival

@@ -23,17 +23,17 @@ def check(groups: Iterable[str], known: Sequence[str], metrics: Sequence[str], r
     for name in groups:
         rows = {backend: run(name, backend) for backend in FACTORIES}
         for metric in metrics:
-            one = compare(rows["castalia"], rows["radio"], itemgetter(metric), len(known) * len(metrics))
+            comparison = compare(rows["castalia"], rows["radio"], itemgetter(metric), len(known) * len(metrics))
             widths = max(map(len, known)), max(map(len, metrics))
-            print(_line(f"{name:<{widths[0]}}  {metric:<{widths[1]}}", one), flush=True)
-            outside += not one.inside
+            print(_line(f"{name:<{widths[0]}}  {metric:<{widths[1]}}", comparison), flush=True)
+            outside += not comparison.inside
     return outside
 
 
-def _line(what: str, one: Comparison) -> str:
-    apart = f"difference {one.ours - one.castalia:+.4f} of {one.margin:.4f}"
-    verdict = "inside" if one.inside else "OUTSIDE"
-    return f"{what}  Castalia {one.castalia:9.4f}  ours {one.ours:9.4f}  {apart}  {verdict}"
+def _line(what: str, comparison: Comparison) -> str:
+    apart = f"difference {comparison.ours - comparison.castalia:+.4f} of {comparison.margin:.4f}"
+    verdict = "inside" if comparison.inside else "OUTSIDE"
+    return f"{what}  Castalia {comparison.castalia:9.4f}  ours {comparison.ours:9.4f}  {apart}  {verdict}"
 
 
 def exit_code(program: str, checked: Callable[[], int]) -> int:

@@ -19,7 +19,7 @@ import click
 from rich.progress import track
 
 from roambus.extensions.skip_ring.labels import label_of
-from tests.support.rings import Network, Start, draw_delay, draw_start, with_false_labels, wound
+from roambus.extensions.skip_ring.tests.rings import Network, Start, draw_delay, draw_start, with_false_labels, wound
 
 _LEAST_IN_A_LIST = 2
 

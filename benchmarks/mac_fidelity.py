@@ -74,20 +74,22 @@ def saturated(senders: float, seed: int) -> Planned:
     """So many senders around one node offer it 400 frames a second together, twice what the channel carries."""
     count = int(senders)
     around = [(50 + 5 * math.cos(k * math.tau / count), 50 + 5 * math.sin(k * math.tau / count)) for k in range(count)]
-    frames = [one for k in range(count) for one in _frames(seed, k, 400 / count, [count])]
+    frames = [frame for k in range(count) for frame in _frames(seed, k, 400 / count, [count])]
     return _static([*around, (50, 50)], seed), frames
 
 
 def hidden(rate_per_s: float, seed: int) -> Planned:
     """Two senders that do not hear each other, and a receiver between them."""
-    frames = [one for sender in (0, 2) for one in _frames(seed, sender, rate_per_s, [1])]
+    frames = [frame for sender in (0, 2) for frame in _frames(seed, sender, rate_per_s, [1])]
     return _static([(0, 0), (40, 0), (80, 0)], seed), frames
 
 
 def mixed(rate_per_s: float, seed: int) -> Planned:
     """Ten nodes around a place; half of them broadcast, the others send to their neighbour."""
     around = [(50 + 8 * math.cos(k * math.tau / 10), 50 + 8 * math.sin(k * math.tau / 10)) for k in range(10)]
-    frames = [one for k in range(10) for one in _frames(seed, k, rate_per_s, [(k + 1) % 10 if k % 2 else BROADCAST])]
+    frames = [
+        frame for k in range(10) for frame in _frames(seed, k, rate_per_s, [(k + 1) % 10 if k % 2 else BROADCAST])
+    ]
     return _static(around, seed), frames
 
 
@@ -96,9 +98,9 @@ def mobile(rate_per_s: float, seed: int) -> Planned:
     node = NodeSettings(mobility=RandomWaypoint(speed_mps=8.0), start_spread=0)
     scenario = _of((node,) * 18, seed, RADIO, ChannelSettings(only_static_nodes=False))
     frames = [
-        one
+        frame
         for k in range(18)
-        for one in _frames(seed, k, rate_per_s, [to for to in range(18) if to != k] + [BROADCAST])
+        for frame in _frames(seed, k, rate_per_s, [to for to in range(18) if to != k] + [BROADCAST])
     ]
     return replace(scenario, field_m=(60.0, 60.0)), frames
 
@@ -139,24 +141,24 @@ def _frames(seed: int, sender: NodeId, rate_per_s: float, destinations: Sequence
 def run(backend: Backend, planned: Planned) -> dict[str, float]:
     """Carry the frames, and count what became of them."""
     scenario, frames = planned
-    sent = {one.message.number: one for one in frames}  # type: ignore[attr-defined]  # all are Probe
+    sent = {frame.message.number: frame for frame in frames}  # type: ignore[attr-defined]  # all are Probe
     backend.open()
     backend.advance([], START)
     delays: list[float] = []
     unicasts, reasons = 0, [NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE]
     failed = dict.fromkeys(reasons, 0)
-    outgoing = sorted(frames, key=lambda one: one.at)
+    outgoing = sorted(frames, key=lambda frame: frame.at)
     while (step := backend.advance(outgoing, None)) is not None:
         outgoing = []
-        for one in step.deliveries:
-            origin = sent[one.message.number]  # type: ignore[attr-defined]  # see above
+        for delivery in step.deliveries:
+            origin = sent[delivery.message.number]  # type: ignore[attr-defined]  # see above
             delays.append((step.now - origin.at) / SECOND)
             unicasts += origin.destination != BROADCAST
         for failure in step.failures:
             if failure.reason in failed:
                 failed[failure.reason] += 1
     counts = backend.close().counts
-    wanted = sum(len(scenario.nodes) - 1 if one.destination == BROADCAST else 1 for one in frames)
+    wanted = sum(len(scenario.nodes) - 1 if frame.destination == BROADCAST else 1 for frame in frames)
     return {
         "wanted": wanted,
         "received": len(delays),
@@ -217,8 +219,8 @@ def agreement(theirs: Rows, ours: Rows, tests: int) -> dict[str, Comparison]:
     """Each metric of a group; shares may differ by SHARE_MARGIN at least."""
     found = {}
     for name, metric in METRICS.items():
-        one = compare(theirs, ours, metric, tests)
-        found[name] = replace(one, margin=max(one.margin, SHARE_MARGIN)) if name in SHARES else one
+        comparison = compare(theirs, ours, metric, tests)
+        found[name] = replace(comparison, margin=max(comparison.margin, SHARE_MARGIN)) if name in SHARES else comparison
     return found
 
 
@@ -253,11 +255,12 @@ def check(path: Path, seeds: int) -> int:
         ours = [on_radio(name, value, seed) for seed in range(seeds)]
         compared = agreement(theirs, ours, len(groups) * len(METRICS))
         print(f"{name}: {value:g}")
-        for metric, one in compared.items():
-            mark = "inside" if one.inside else "OUTSIDE"
-            print(f"    {metric:<40} ns-3 {one.castalia:9.4f}  ours {one.ours:9.4f}  of {one.margin:.4f}  {mark}")
-        outside += sum(not one.inside for one in compared.values())
-        inside += sum(one.inside for one in compared.values())
+        for metric, comparison in compared.items():
+            mark = "inside" if comparison.inside else "OUTSIDE"
+            values = f"ns-3 {comparison.castalia:9.4f}  ours {comparison.ours:9.4f}  of {comparison.margin:.4f}"
+            print(f"    {metric:<40} {values}  {mark}")
+        outside += sum(not comparison.inside for comparison in compared.values())
+        inside += sum(comparison.inside for comparison in compared.values())
     print(f"{inside} inside, {outside} outside, of {len(groups)} groups")
     return outside
 

@@ -95,7 +95,7 @@ def costs(config: str, seconds: int) -> dict[str, float]:
         scenario, agent = parse_scenario(plan.ini, plan.folder, plan.radio_file.parent), load_agent(plan.agent)
         recording = Recording(scenario)
         with_agents(plan, recording)
-        frames = sorted(recording.frames, key=lambda one: one.at)
+        frames = sorted(recording.frames, key=lambda frame: frame.at)
 
         def ns3() -> Backend:
             return Ns3Factory().make(scenario, agent, Path(folder))

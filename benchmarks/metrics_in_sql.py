@@ -18,7 +18,8 @@ WITH rows AS NOT MATERIALIZED (
   SELECT warm.run, time_s, node, event, coalesce(message_type, '') AS kind, notification_id AS id, peer, bytes, hops,
          detail, time_s < warm_up_s AS early, headers, migrating
   FROM read_parquet($files, filename = true, hive_partitioning = false) JOIN warm ON filename = warm.run
-  WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive', 'radio')
+  WHERE event IN ('publish', 'route', 'deliver', 'send', 'role', 'energy', 'die', 'migrate', 'receive', 'radio',
+                  'crash', 'freeze', 'recover')
 ),
 publications AS (
   SELECT run, id, arg_min(node, time_s) AS publisher, bool_or(early) AS early
@@ -41,11 +42,22 @@ delivered AS (
   FROM rows LEFT JOIN publications USING (run, id)
   WHERE event = 'deliver' AND node IS DISTINCT FROM publisher GROUP BY run, id, node
 ),
+down AS (
+  SELECT run, node AS subscriber, min(since) AS since
+  FROM (SELECT run, node, CASE WHEN arg_max(event, time_s) <> 'recover' THEN max(time_s) END AS since
+        FROM rows WHERE event IN ('crash', 'freeze', 'recover') GROUP BY run, node
+        UNION ALL SELECT run, node, min(time_s) FROM rows WHERE event = 'die' GROUP BY run, node)
+  GROUP BY ALL
+),
+wanted AS (
+  SELECT published.*, coalesce(published_s >= since, false) AND delivered.run IS NULL AS gone
+  FROM published LEFT JOIN down USING (run, subscriber) LEFT JOIN delivered USING (run, id, subscriber)
+),
 pairs AS (
-  SELECT run, routed.run IS NOT NULL AS routed, copies, delivered.first.hops AS hops,
+  SELECT run, gone, routed.run IS NOT NULL AS routed, copies, delivered.first.hops AS hops,
          round(delivered.first.at * 1e9)::HUGEINT - round(published_s * 1e9)::HUGEINT AS delay_ns
-  FROM published LEFT JOIN routed USING (run, id, subscriber) LEFT JOIN delivered USING (run, id, subscriber)
-  WHERE NOT published.early AND NOT coalesce(delivered.early, false)
+  FROM wanted LEFT JOIN routed USING (run, id, subscriber) LEFT JOIN delivered USING (run, id, subscriber)
+  WHERE NOT wanted.early AND NOT coalesce(delivered.early, false)
 ),
 deliveries AS (
   SELECT run, count(*) AS expected, count_if(routed) AS attempted, count(copies) AS delivered,
@@ -56,8 +68,9 @@ deliveries AS (
          quantile_cont(delay_ns / 1e9, 0.5) AS delay_median_s, quantile_cont(delay_ns / 1e9, 0.95) AS delay_p95_s,
          quantile_cont(delay_ns / 1e9, 0.99) AS delay_p99_s, max(delay_ns / 1e9) AS delay_max_s,
          avg(hops) AS hops_mean, max(hops) AS hops_max
-  FROM pairs GROUP BY run
+  FROM pairs WHERE NOT gone GROUP BY run
 ),
+impossible AS (SELECT run, count(*) AS down_for_good FROM pairs WHERE gone GROUP BY run),
 others AS (
   SELECT delivered.run, count(*) AS unexpected
   FROM delivered ANTI JOIN published USING (run, id, subscriber) WHERE NOT early AND NOT published_early GROUP BY ALL
@@ -109,7 +122,8 @@ sent AS (
   SELECT run, map_from_entries(list({'k': kind, 'v': n})) AS sent
   FROM (SELECT run, kind, count(*) AS n FROM rows WHERE event = 'send' AND NOT early GROUP BY ALL) GROUP BY run
 )
-SELECT warm.run, coalesce(expected, 0) AS expected, coalesce(attempted, 0) AS attempted,
+SELECT warm.run, coalesce(expected, 0) AS expected, coalesce(down_for_good, 0) AS down_for_good,
+       coalesce(attempted, 0) AS attempted,
        coalesce(delivered, 0) AS delivered, coalesce(duplicates, 0) AS duplicates,
        coalesce(unexpected, 0) AS unexpected, delivery_rate_thesis, delivery_rate_all, delivery_rate_in_time,
        end_to_end_delay_mean_s, delay_median_s, delay_p95_s, delay_p99_s, delay_max_s, hops_mean, hops_max,
@@ -121,7 +135,8 @@ SELECT warm.run, coalesce(expected, 0) AS expected, coalesce(attempted, 0) AS at
        CASE WHEN len(migrating) > 0 THEN size / costs.migrations END AS bytes_per_migration,
        size / nullif(costs.sent, 0) AS migration_message_mean_b,
        most AS migration_message_max_b, coalesce(sent.sent, MAP {}) AS sent
-FROM warm LEFT JOIN deliveries USING (run) LEFT JOIN others USING (run) LEFT JOIN efforts USING (run)
+FROM warm LEFT JOIN deliveries USING (run) LEFT JOIN impossible USING (run) LEFT JOIN others USING (run)
+     LEFT JOIN efforts USING (run)
      LEFT JOIN deaths USING (run) LEFT JOIN costs USING (run) LEFT JOIN sent USING (run) LEFT JOIN heard USING (run)
 """
 

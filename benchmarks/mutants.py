@@ -64,9 +64,9 @@ def read_mutants() -> list[Mutant]:
     """Read all mutants."""
     groups = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     return [
-        Mutant(group, **one, agents=tuple(its["agents"]), tests=tuple(its["tests"]))
+        Mutant(group, **mutant, agents=tuple(its["agents"]), tests=tuple(its["tests"]))
         for group, its in groups.items()
-        for one in its["mutants"]
+        for mutant in its["mutants"]
     ]
 
 
@@ -79,15 +79,17 @@ def judge(mutant: Mutant, who: str, states: int, histories: int) -> str:
         # pytest would read the modules of a plugin, which roambus is, itself, and not what is broken.
         options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--assert=plain"]
         path = Path("tests", mutant.file)
-        nearest = [str(one) for one in (path.with_name(f"test_{path.name}"),) if (ROOT / one).exists()]
-        runs = (pytest.main([*options, *(str(ROOT / one) for one in its)]) for its in (nearest, mutant.tests) if its)
+        nearest = [
+            str(test_file) for test_file in (path.with_name(f"test_{path.name}"),) if (ROOT / test_file).exists()
+        ]
+        runs = (pytest.main([*options, *(str(ROOT / path) for path in its)]) for its in (nearest, mutant.tests) if its)
         return "a test" if 1 in runs else ""
     found = (_explored if who == "explorations" else _hunted)(mutant, states, histories)
     return next(found, "")
 
 
 def _questions(mutant: Mutant, *, hunts: bool) -> Iterator[Path]:
-    for path in sorted(QUESTIONS.glob("*.txt"), key=lambda one: ("trees" in one.stem or "graphs" in one.stem, one)):
+    for path in sorted(QUESTIONS.glob("*.txt"), key=lambda path: ("trees" in path.stem or "graphs" in path.stem, path)):
         agent = path.read_text(encoding="utf-8").split(None, 2)[1]
         is_asked = path.stem == mutant.question if mutant.question else agent in mutant.agents
         if is_asked and path.stem.startswith("hunt_") is hunts and path.stem not in WRONG_ANYWAY:
@@ -104,7 +106,7 @@ def _explored(mutant: Mutant, states: int, _: int) -> Iterator[str]:
         for _name, question in variants(read_question(path)):
             exploration = Exploration(question, Overrides())
             exploration.checker.run(Bounds(states=states))
-            yield from (f"{path.stem}: {one.name}" for one in exploration.checker.violations)
+            yield from (f"{path.stem}: {violation.name}" for violation in exploration.checker.violations)
 
 
 def _hunted(mutant: Mutant, _: int, histories: int) -> Iterator[str]:
@@ -125,9 +127,9 @@ def ask(number: int, who: str, states: int, histories: int) -> str:
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if ended.returncode == -signal.SIGXCPU:
         return "it does not end"
-    told = [line for line in ended.stdout.splitlines() if line.startswith("noticed: ")]
-    if told:
-        return told[-1].removeprefix("noticed: ")
+    noticed = [line for line in ended.stdout.splitlines() if line.startswith("noticed: ")]
+    if noticed:
+        return noticed[-1].removeprefix("noticed: ")
     return f"an error: {(ended.stderr.strip().splitlines() or ['?'])[-1]}"
 
 
@@ -137,22 +139,24 @@ def ask(number: int, who: str, states: int, histories: int) -> str:
 @click.option("--states", default=8000, show_default=True, help="Of each exploration.")
 @click.option("--histories", default=30, show_default=True, help="Of each hunt.")
 @click.option("--one", type=int, hidden=True)
-def main(groups: tuple[str, ...], judges: tuple[str, ...], states: int, histories: int, one: int | None) -> None:
+def main(
+    groups: tuple[str, ...], judges: tuple[str, ...], states: int, histories: int, mutant_number: int | None
+) -> None:
     """Say what notices each mutant, and print a table."""
     mutants = read_mutants()
-    if one is not None:
+    if mutant_number is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (_LIMIT_S, _LIMIT_S + 1))
-        print(f"noticed: {judge(mutants[one], judges[0], states, histories)}", flush=True)
+        print(f"noticed: {judge(mutants[mutant_number], judges[0], states, histories)}", flush=True)
         return
     print("| Mutant | Unit tests | Explorations | Hunts |\n|---|---|---|---|", flush=True)
     for number, mutant in enumerate(mutants):
         if mutant.group in (groups or (mutant.group,)):
-            told = dict.fromkeys(JUDGES, "")
+            noticed = dict.fromkeys(JUDGES, "")
             for who in judges or JUDGES:
-                if not any(told.values()):
-                    told[who] = ask(number, who, states, histories)
-            row = " | ".join(told.values())
-            print(f"| {mutant.group}: {mutant.name} | {row} |{'' if any(told.values()) else ' NOTHING'}", flush=True)
+                if not any(noticed.values()):
+                    noticed[who] = ask(number, who, states, histories)
+            row = " | ".join(noticed.values())
+            print(f"| {mutant.group}: {mutant.name} | {row} |{'' if any(noticed.values()) else ' NOTHING'}", flush=True)
 
 
 if __name__ == "__main__":

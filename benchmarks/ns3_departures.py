@@ -94,9 +94,9 @@ def compared(variant: str, folder: Path, seeds: int) -> Iterator[str]:
     groups = read_groups(folder / FILE)
     ours = [on_radio(*GROUP, seed) for seed in range(seeds)]
     tests = len(METRICS) * sum(len(values) for _, values in SCENARIOS.values())
-    for name, one in agreement(groups[GROUP], ours, tests).items():
-        mark = "inside" if one.inside else "OUTSIDE"
-        yield f"{variant},{name},{one.castalia:.4g},{one.ours:.4g},{mark}"
+    for name, comparison in agreement(groups[GROUP], ours, tests).items():
+        mark = "inside" if comparison.inside else "OUTSIDE"
+        yield f"{variant},{name},{comparison.castalia:.4g},{comparison.ours:.4g},{mark}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

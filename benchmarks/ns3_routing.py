@@ -246,14 +246,14 @@ def run_ns3(cases: Sequence[Case], seeds: int, worker: Path, protocol: str = AOD
     """The protocol of ns-3: results in order of seeds, by names of cases. Raises UserError."""
     with tempfile.TemporaryDirectory() as name:
         asked = [(case, seed) for case in cases for seed in range(seeds)]
-        found = _started([str(worker)], "".join(_told(case, seed, Path(name), protocol) for case, seed in asked))
+        found = _started([str(worker)], "".join(_worker_line(case, seed, Path(name), protocol) for case, seed in asked))
     results: dict[str, list[Result]] = {case.name: [] for case in cases}
-    for (case, _), one in zip(asked, found, strict=True):
-        results[case.name].append(_result(case, json.loads(one)))
+    for (case, _), reply in zip(asked, found, strict=True):
+        results[case.name].append(_result(case, json.loads(reply)))
     return results
 
 
-def _told(case: Case, seed: int, folder: Path, protocol: str) -> str:
+def _worker_line(case: Case, seed: int, folder: Path, protocol: str) -> str:
     """A line that ns3_worker.cc reads."""
     file = folder / f"{CASES.index(case) if case in CASES else 'case'}-{seed}"
     file.write_text(movements(case, seed), encoding="utf-8")
@@ -262,9 +262,9 @@ def _told(case: Case, seed: int, folder: Path, protocol: str) -> str:
     return " ".join(map(str, words)) + "\n"
 
 
-def _started(command: Sequence[str], told: str = "") -> list[str]:
+def _started(command: Sequence[str], text: str = "") -> list[str]:
     """Run a program; return the lines that it prints. Raises UserError with its last words."""
-    done = subprocess.run(command, input=told, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["without a word"])[-1]
         raise UserError(f"{Path(command[0]).name} failed with exit code {done.returncode}: {last}")
@@ -314,13 +314,13 @@ def rows_of(
 
 
 def _cells(found: Sequence[Result]) -> Iterator[str]:
-    yield f"{statistics.mean(one.delivered for one in found):.3f}"
-    yield f"{statistics.mean(one.hops for one in found):.2f}"
+    yield f"{statistics.mean(run.delivered for run in found):.3f}"
+    yield f"{statistics.mean(run.hops for run in found):.2f}"
     for kind in _TYPES:
-        yield f"{statistics.mean(one.sent.get(kind, 0) for one in found):,.0f}"
-    yield f"{statistics.mean(one.routing for one in found):,.0f}"
-    yield f"{statistics.mean(one.routing_bytes for one in found):,.0f}"
-    yield f"{statistics.mean(one.seconds for one in found):.2f}"
+        yield f"{statistics.mean(run.sent.get(kind, 0) for run in found):,.0f}"
+    yield f"{statistics.mean(run.routing for run in found):,.0f}"
+    yield f"{statistics.mean(run.routing_bytes for run in found):,.0f}"
+    yield f"{statistics.mean(run.seconds for run in found):.2f}"
 
 
 def _unless_missing(simulator: str, find: Callable[[], Path]) -> Path | None:

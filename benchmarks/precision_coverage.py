@@ -45,7 +45,7 @@ from roambus.experiments.precision import (
     settled_at,
     significance_of,
 )
-from roambus.spark.aggregation.intervals import CONFIDENCE, ends, interval
+from roambus.spark.aggregation.intervals import CONFIDENCE, ends, interval, scaled
 from roambus.spark.metrics.catalogue import Support
 
 Floats = NDArray[np.float64]
@@ -451,8 +451,65 @@ def _differences(trials: int) -> Iterator[tuple[str, float]]:
         yield f"| {name} | {times:g} | {' | '.join(map(_percent, found))} |", 1
 
 
-def _difference(one: Population, times: float, random: np.random.Generator, size: int | tuple[int, int]) -> Floats:
-    return one.draw(random, size) - times * one.draw(random, size)
+def _difference(ages: Population, times: float, random: np.random.Generator, size: int | tuple[int, int]) -> Floats:
+    return ages.draw(random, size) - times * ages.draw(random, size)
+
+
+SHARE_SIZES, SHARES, PAIRS = (3, 5, 10, 20), (0.5, 0.9, 0.99, 0.999), 400
+SHARE_TABLE = (
+    f"\n| values | {' | '.join(f'{size} seeds: logit | ours | counts known' for size in SHARE_SIZES)} |"
+    f"\n|---|{'---:|' * 3 * len(SHARE_SIZES)}"
+)
+ICC = {"seeds that vary a little": 0.01, "seeds that vary": 0.1}
+"""The correlation of the pairs of a seed."""
+
+
+def _share(mean: float, correlation: float) -> Population:
+    """Shares of pairs whose seeds differ: beta-binomial."""
+    size = (1 - correlation) / correlation
+
+    def draw(random: np.random.Generator, shape: int | tuple[int, int]) -> Floats:
+        return random.binomial(PAIRS, random.beta(mean * size, (1 - mean) * size, shape)) / PAIRS
+
+    return Population(mean, draw, Support.SHARE)
+
+
+SHARE_POPULATIONS = {
+    **{f"{mean}, {name}": _share(mean, own) for name, own in ICC.items() for mean in SHARES},
+    "1, and 0.5 in one of ten": Population(
+        0.95, lambda random, size: np.where(random.random(size) < 0.1, 0.5, 1.0), Support.SHARE
+    ),
+    RARE: ASSERTED[RARE],
+}
+
+
+def logit_jackknife(rows: Floats, _: Support) -> Ends:
+    """The interval of shares before: the jackknife on the logit scale."""
+    return scaled(rows, Support.SHARE)
+
+
+def with_counts(rows: Floats, within: Support) -> Ends:
+    """Ours, where the number of pairs is known."""
+    return ends(rows, within, pairs=np.full(len(rows), float(PAIRS * rows.shape[1])))
+
+
+def _shares(trials: int) -> Iterator[tuple[str, float]]:
+    """The table of shares near 1: how often they are covered, and the width itself."""
+    yield SHARE_TABLE, 1
+    for name, population in SHARE_POPULATIONS.items():
+        found = [
+            _covers_share(population, method, size, trials)
+            for size in SHARE_SIZES
+            for method in (logit_jackknife, ends, with_counts)
+        ]
+        yield f"| {name} | {' | '.join(f'{_percent(share)}, {width:.3f}' for share, width in found)} |", 1
+
+
+def _covers_share(population: Population, method: Method, size: int, trials: int) -> tuple[float, float]:
+    rows = population.draw(np.random.default_rng(SEED), (trials, size))
+    low, high = method(rows, population.within)
+    covered = (low <= population.mean + 1e-12) & (population.mean <= high + 1e-12)
+    return float(covered.mean()), float((high - low).mean())
 
 
 def _percent(share: float) -> str:
@@ -461,6 +518,7 @@ def _percent(share: float) -> str:
 
 TABLES: Mapping[str, Callable[[int], Iterator[tuple[str, float]]]] = {
     "intervals": _fixed,
+    "shares": _shares,
     "tried": _tried,
     "differences": _differences,
     "widths": _widths,

@@ -330,13 +330,16 @@ def print_group(file: ReferenceFile, group: Group, compared: Mapping[str, Compar
         f"difference {result.ours - result.castalia:+8.4f} of {result.margin:.4f}  "
         f"{'inside' if result.inside else 'OUTSIDE'}{', by chance' if result.by_chance else ''}"
     )
-    shown = [f"{name} {one.castalia:.4g}/{one.ours:.4g}{_mark(file, name, one)}" for name, one in others]
+    shown = [
+        f"{name} {comparison.castalia:.4g}/{comparison.ours:.4g}{_mark(file, name, comparison)}"
+        for name, comparison in others
+    ]
     print(f"      {', '.join(shown)}")
     return all(compared[name].inside for name in file.judged)
 
 
-def _mark(file: ReferenceFile, name: str, one: Comparison) -> str:
-    return "" if one.inside else " OUTSIDE" if name in file.judged else " (!)"
+def _mark(file: ReferenceFile, name: str, comparison: Comparison) -> str:
+    return "" if comparison.inside else " OUTSIDE" if name in file.judged else " (!)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

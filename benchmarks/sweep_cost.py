@@ -41,10 +41,10 @@ def read_costs(results: Path) -> pd.DataFrame:
 
 def _cost(trace: Path) -> dict[str, object]:
     log = trace.with_name(LOG_FILE)
-    told = _LOG.search(log.read_text(encoding="utf-8"))
-    if told is None:
+    measured = _LOG.search(log.read_text(encoding="utf-8"))
+    if measured is None:
         raise ValueError(f"{log}: does not tell what the run cost: run the sweep again")
-    wall, cpu, memory = told.groups()
+    wall, cpu, memory = measured.groups()
     numbers = {"wall": float(wall), "cpu": float(cpu), "memory": int(memory)}
     rows = pq.read_metadata(trace).num_rows
     levels = dict(level.split("=", 1) for level in run_name(trace).split("/"))

@@ -77,11 +77,11 @@ def run_group(backend: str, group: Group, temporal: Path, seed: int) -> dict[str
     frames = group.frames(seed)
     heard = exchange(FACTORIES[backend], group.variables(temporal), seed, frames, PAYLOAD_BYTES)
     got = np.zeros((len(frames), group.nodes))
-    for one in heard:
-        got[one.frame, one.receiver] = 1
+    for reception in heard:
+        got[reception.frame, reception.receiver] = 1
     return {
         "receivers_per_tx": len(heard) / len(frames),
-        "mean_rssi_dbm": float(np.mean([one.rssi_dbm for one in heard])) if heard else math.nan,
+        "mean_rssi_dbm": float(np.mean([reception.rssi_dbm for reception in heard])) if heard else math.nan,
         "again": _again(np.array([frame.node for frame in frames]), got),
     }
 

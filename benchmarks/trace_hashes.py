@@ -55,8 +55,8 @@ class Job:
     def arguments(self, out: Path) -> list[str]:
         """The words after `roambus`."""
         words = ["run", self.template, "--agent", self.agent, "--backend", self.backend, "--seed", "1"]
-        words += [word for one in self.parameters for word in ("--param", one)]
-        words += [word for one in self.settings for word in ("--set", one)]
+        words += [word for parameter in self.parameters for word in ("--param", parameter)]
+        words += [word for setting in self.settings for word in ("--set", setting)]
         return [*words, "--level", "full", "--record", "--out", str(out)]
 
 

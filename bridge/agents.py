@@ -234,7 +234,10 @@ def find_code(reference: str) -> AgentCode:
 def _files_of_file(file: Path) -> tuple[Path, ...]:
     if not file.is_file():
         return ()
-    return (file, *sorted(one for one in project_files([file]) if one != file and not is_installed(one)))
+    return (
+        file,
+        *sorted(imported for imported in project_files([file]) if imported != file and not is_installed(imported)),
+    )
 
 
 def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
@@ -265,6 +268,10 @@ def class_docstring(target: str) -> str | None:
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             return ast.get_docstring(node)
-        if isinstance(node, ast.ImportFrom) and node.module and name in [one.asname or one.name for one in node.names]:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and name in [alias.asname or alias.name for alias in node.names]
+        ):
             return class_docstring(f"{node.module}:{name}")
     return None

@@ -153,8 +153,8 @@ class Step(NamedTuple):
     moves: Sequence[Move] = ()
 
 
-DEATHS = "died_us"
-"""Counts the us at which each node's battery ran empty, or 0; present if any did."""
+DEATHS = "died_ns"
+"""Counts the ns at which each node's battery ran empty, or 0; present if any did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +282,7 @@ class CheckedBackend:
         self._refuse(not isinstance(hello, Hello), f"open returned {hello!r:.80}, which is no Hello")
         nodes: Sequence[object] = hello.nodes
         self._refuse(
-            not all(isinstance(one, NodeInfo) and type(one.start) is int and one.start >= 0 for one in nodes),
+            not all(isinstance(node, NodeInfo) and type(node.start) is int and node.start >= 0 for node in nodes),
             "its Hello has a node that is no NodeInfo with a start of whole ns",
         )
         self._refuse(type(hello.time_limit) is not int or hello.time_limit <= 0, "its time limit is no time in ns")
@@ -313,10 +313,12 @@ class CheckedBackend:
         self._steps = self._steps + 1 if now == self._now else 0
         self._refuse(self._steps > MOST_STEPS_AT_ONCE, f"time stands still at {format_time(now)}")
         self._now = now
-        for one in step.deliveries:
-            known = all(type(node) is int and 0 <= node < self._nodes for node in (one.receiver, one.sender))
-            self._refuse(not known, f"it delivers from node {one.sender!r:.20} to node {one.receiver!r:.20}")
-            self._refuse(not isinstance(one.message, Message), f"it delivers {one.message!r:.40}, which is no message")
+        for delivery in step.deliveries:
+            known = all(type(node) is int and 0 <= node < self._nodes for node in (delivery.receiver, delivery.sender))
+            self._refuse(not known, f"it delivers from node {delivery.sender!r:.20} to node {delivery.receiver!r:.20}")
+            self._refuse(
+                not isinstance(delivery.message, Message), f"it delivers {delivery.message!r:.40}, which is no message"
+            )
         for failure in step.failures:
             known = type(failure.node) is int and 0 <= failure.node < self._nodes
             self._refuse(not known, f"a transmission of node {failure.node!r:.20} failed")

@@ -169,8 +169,8 @@ def roles(text: str) -> Role:
 def filters(text: str) -> tuple[Filter, ...]:
     """Read "topic = 'news' and price < 10; topic = 'weather'"."""
     found = tuple(map(parse_filter, re.split(_FILTER_SEPARATOR, string(text))))
-    for one in found:
-        _check_travels(one)
+    for wanted in found:
+        _check_travels(wanted)
     return found
 
 

@@ -272,6 +272,6 @@ def slope_over(axis: str, number: Callable[[str], float], metric: str, **place: 
         if complete.empty:
             where = ", ".join([*place.values(), *at.values()])
             raise NotMeasuredError(f"no seed has {metric} of {where} at every value of {axis}")
-        return slopes(complete, [number(str(one)) for one in complete])
+        return slopes(complete, [number(str(column)) for column in complete])
 
     return slope

@@ -7,7 +7,7 @@ reason. `listing` has names and summaries without imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,14 @@ from roambus.experiments.listing import (
     study_metrics,
     study_summary,
 )
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, near_names, shipped_studies, shipped_study
+from roambus.experiments.shipped import (
+    SWEEP_SUFFIX,
+    TEMPLATE_SUFFIX,
+    near_names,
+    shipped_files,
+    shipped_studies,
+    shipped_study,
+)
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
@@ -73,7 +80,7 @@ class Thing:
 def _line(row: Row) -> str:
     name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
     head = f"{name} = {default}" if (default := row.get("default")) else name
-    return "  ".join([head, "; ".join(filter(None, (one.rstrip(".") for one in rest)))]).rstrip()
+    return "  ".join([head, "; ".join(filter(None, (sentence.rstrip(".") for sentence in rest)))]).rstrip()
 
 
 def find(name: str, kind: str | None = None) -> list[Thing]:
@@ -86,10 +93,10 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
     if Path(name).is_file():
         return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
     asked = KINDS if kind is None else (kind,)
-    known = {one: dict.fromkeys(names(one)) for one in asked}
-    found = [_THINGS[one](name) for one in asked if name in known[one]]
+    known = {given_kind: dict.fromkeys(names(given_kind)) for given_kind in asked}
+    found = [_THINGS[given_kind](name) for given_kind in asked if name in known[given_kind]]
     if not found:
-        near = ", ".join(f"{SINGULAR[one]} {close!r}" for one, close in near_names(name, known).items())
+        near = ", ".join(f"{SINGULAR[near_kind]} {close!r}" for near_kind, close in near_names(name, known).items())
         guess = f"did you mean {near}? " if near else ""
         raise UserError(f"nothing is named {name!r}: {guess}roambus list lists all names")
     return found
@@ -116,8 +123,12 @@ def _agent(name: str) -> Thing:
         return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
     oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
-    parameters = [{**_row(name, one), "unit": one.unit, "source": one.source} for name, one in declared.items()]
-    messages = [{"name": _type_of(one), "tag": str(one.tag), "fields": _fields(one)} for one in agent.messages]
+    parameters = [
+        {**_row(name, setting), "unit": setting.unit, "source": setting.source} for name, setting in declared.items()
+    ]
+    messages = [
+        {"name": _type_of(message), "tag": str(message.tag), "fields": _fields(message)} for message in agent.messages
+    ]
     return Thing(
         "agent",
         name,
@@ -135,7 +146,10 @@ def _type_of(message: type[Message]) -> str:
 
 
 def _fields(message: type[Message]) -> str:
-    return ", ".join(f"{one.name}: {getattr(one.type, '__name__', one.type)}" for one in fields(message))
+    return ", ".join(
+        f"{message_field.name}: {getattr(message_field.type, '__name__', message_field.type)}"
+        for message_field in fields(message)
+    )
 
 
 # Templates and sweeps
@@ -143,7 +157,7 @@ def _fields(message: type[Message]) -> str:
 
 def _template(name: str) -> Thing:
     file = find_template(name)
-    variables = [_row(one, declared) for one, declared in sorted(template_variables(file).items())]
+    variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
     return Thing(
         "template",
         name,
@@ -172,8 +186,8 @@ def _sweep(name: str) -> Thing:
         {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
         {
             "agents": [
-                {"name": one.label, "agent": one.agent, "parameters": " ".join(map("=".join, one.parameters))}
-                for one in sweep.agents
+                {"name": agent.label, "agent": agent.agent, "parameters": " ".join(map("=".join, agent.parameters))}
+                for agent in sweep.agents
             ],
             "axes": list(_axes(sweep.axes)),
             "fixed": [{"name": _setting(*setting)} for setting in sweep.fixed.items()],
@@ -188,7 +202,7 @@ def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
             yield {"name": axis.name, "values": ", ".join(axis.values)}
             continue
         for label, settings in axis.values.items():
-            yield {"name": f"{axis.name}={label}", "sets": " ".join(_setting(*one) for one in settings.items())}
+            yield {"name": f"{axis.name}={label}", "sets": " ".join(_setting(*setting) for setting in settings.items())}
 
 
 def _setting(name: str, value: Scalar) -> str:
@@ -207,7 +221,17 @@ def _study(name: str) -> Thing:
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
     summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
-    return Thing("study", name, summary or "", facts, {"sweeps": sweeps}, f"roambus reproduce {name} --quick")
+    tables: dict[str, Sequence[Row]] = {
+        "sweeps": sweeps,
+        "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
+    }
+    return Thing("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
+
+
+def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
+    """The sweeps of its folder that `roambus reproduce` does not make."""
+    files = {name: file for name, file in sorted(shipped_files(SWEEP_SUFFIX).items()) if shipped_study(file) == study}
+    return [{"name": name, "summary": heading(file)} for name, file in files.items() if name not in made]
 
 
 def _metric(name: str) -> Thing:
@@ -221,7 +245,7 @@ def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
     yield from ((metric, "") for metric in METRICS)
     if name in study_metrics():
         for study in shipped_studies():
-            yield from ((one, study) for sweep in load_study(study).sweeps for one in sweep.extra.metrics)
+            yield from ((metric, study) for sweep in load_study(study).sweeps for metric in sweep.extra.metrics)
 
 
 _THINGS: Mapping[str, Callable[[str], Thing]] = {

@@ -18,7 +18,14 @@ from typing import Any
 
 from roambus.bridge.agents import class_docstring
 from roambus.bridge.system.code import AGENTS, STUDIES, named
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files, shipped_studies, study_modules
+from roambus.experiments.shipped import (
+    SWEEP_SUFFIX,
+    TEMPLATE_SUFFIX,
+    shipped_files,
+    shipped_studies,
+    shipped_study,
+    study_modules,
+)
 from roambus.spark.metrics.catalogue import METRICS, metric
 
 
@@ -31,6 +38,15 @@ def summaries(kind: str) -> dict[str, str]:
     """The names of a kind's things, each with its summary."""
     summary = _SUMMARIES[kind]
     return {name: summary(source) for name, source in sorted(_SOURCES[kind]().items())}
+
+
+def shown_first(kind: str) -> dict[str, str]:
+    """The summaries that a list begins with: of a study's sweeps only the one that is called like it."""
+    found = summaries(kind)
+    if kind != "sweeps":
+        return found
+    studies = {name: shipped_study(file) for name, file in shipped_files(SWEEP_SUFFIX).items()}
+    return {name: summary for name, summary in found.items() if studies[name] in (None, name)}
 
 
 def first_sentence(text: str) -> str:
@@ -54,13 +70,15 @@ def heading(file: Path) -> str:
 def study_summary(name: str) -> str:
     """Return the first sentence below an installed study's definition, or of its module."""
     tree, attribute = _tree(study_modules()[name]), named(STUDIES)[name].attr
-    below = [text for one, text in pairwise(tree.body) if isinstance(one, ast.Assign) and _defines(one, attribute)]
-    own = [one.value.value for one in below if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
+    below = [
+        text for before, text in pairwise(tree.body) if isinstance(before, ast.Assign) and _defines(before, attribute)
+    ]
+    own = [text.value.value for text in below if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)]
     return first_sentence(str(own[0]) if own else ast.get_docstring(tree) or "")
 
 
-def _defines(one: ast.Assign, name: str) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == name for target in one.targets)
+def _defines(assignment: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in assignment.targets)
 
 
 def study_metrics() -> dict[str, str]:
@@ -75,8 +93,8 @@ def study_metrics() -> dict[str, str]:
 def declared_metrics(file: Path) -> dict[str, str]:
     """A module's functions under `metric`, with their docstrings."""
     functions = [node for node in _tree(file).body if isinstance(node, ast.FunctionDef)]
-    marked = [one for one in functions if any(map(_is_metric, one.decorator_list))]
-    return {one.name: " ".join((ast.get_docstring(one) or "").split()) for one in marked}
+    marked = [function for function in functions if any(map(_is_metric, function.decorator_list))]
+    return {function.name: " ".join((ast.get_docstring(function) or "").split()) for function in marked}
 
 
 def _is_metric(decorator: ast.expr) -> bool:
@@ -92,11 +110,11 @@ _SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
     "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
     "studies": lambda: {name: name for name in study_modules()},
-    "metrics": lambda: study_metrics() | {one.column: one.meaning for one in METRICS},
+    "metrics": lambda: study_metrics() | {known_metric.column: known_metric.meaning for known_metric in METRICS},
 }
-_UNTOLD = "Its source has no summary; roambus show loads it."
+_NO_SUMMARY = "Its source has no summary; roambus show loads it."
 _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
-    "agents": lambda target: first_sentence(class_docstring(target) or _UNTOLD),
+    "agents": lambda target: first_sentence(class_docstring(target) or _NO_SUMMARY),
     "templates": heading,
     "sweeps": heading,
     "studies": study_summary,
@@ -128,8 +146,8 @@ def own_study(file: Path) -> dict[str, str]:
 
 def _own_agents(file: Path) -> dict[str, str]:
     classes = [node for node in _tree(file).body if isinstance(node, ast.ClassDef) and any(map(_is_agent, node.bases))]
-    names = [str(file)] if len(classes) == 1 else [f"{file}:{one.name}" for one in classes]
-    return {name: first_sentence(ast.get_docstring(one) or "") for name, one in zip(names, classes, strict=True)}
+    names = [str(file)] if len(classes) == 1 else [f"{file}:{class_.name}" for class_ in classes]
+    return {name: first_sentence(ast.get_docstring(class_) or "") for name, class_ in zip(names, classes, strict=True)}
 
 
 def _is_agent(base: ast.expr) -> bool:

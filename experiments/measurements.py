@@ -204,7 +204,7 @@ def _checked(name: str, table: pd.DataFrame) -> pd.DataFrame:
             raise ValueError(f"column {column} does not hold what it should")
     if name == POINTS and not (np.isfinite(table[MEAN]).all() and _are_widths(table[HALF_WIDTH])):
         raise ValueError("a mean, or the width of its interval, is no number that can be")
-    if name == POINTS and table.duplicated([one for one in table.columns if one not in MEASURED]).any():
+    if name == POINTS and table.duplicated([column for column in table.columns if column not in MEASURED]).any():
         raise ValueError("it has two rows for one metric at one point")
     return table
 

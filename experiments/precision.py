@@ -111,7 +111,7 @@ def seeds_needed(first: Sequence[float], width: Width, within: Support = Support
     if len(first) < 2:
         return math.inf
     found, wanted = interval(first, within).half_width, width.at(float(np.mean(first)))
-    if found == 0:
+    if min(first) == max(first):
         return len(first)
     return max(len(first), math.ceil(len(first) * (found / wanted) ** 2)) if wanted and found < math.inf else math.inf
 

@@ -202,9 +202,9 @@ def _find(cls: type[Process], mark: str) -> dict[Any, Callable[..., Any]]:
 
 
 def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
-    one, other = (f"{name} (line {inspect.unwrap(vars(cls)[name]).__code__.co_firstlineno})" for name in names)
+    first, second = (f"{name} (line {inspect.unwrap(vars(cls)[name]).__code__.co_firstlineno})" for name in names)
     what = kind.__name__ if isinstance(kind, type) else f"timer {kind!r}"
-    return f"{cls.__name__} has two handlers for {what}, {one} and {other}, of which one would never be called"
+    return f"{cls.__name__} has two handlers for {what}, {first} and {second}, of which one would never be called"
 
 
 def heard_by(cls: type[Process]) -> list[type[Message]]:
@@ -338,7 +338,7 @@ class Subscriptions:
 
     def match(self, notification: Notification) -> bool:
         """Whether any filter does."""
-        return any(one.matches(notification) for one in self._filters)
+        return any(wanted.matches(notification) for wanted in self._filters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,10 +365,10 @@ def by_first_column(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> L
 
 def check_answer(handler: Any, answer: Any) -> None:
     """Raise TypeError if a handler returns actions, which would be lost."""
-    for one in answer if isinstance(answer, list | tuple) else [answer]:
-        if isinstance(one, Action):
+    for action in answer if isinstance(answer, list | tuple) else [answer]:
+        if isinstance(action, Action):
             raise TypeError(
-                f"{handler.__qualname__} returns {one!r}, which nobody carries out: "
+                f"{handler.__qualname__} returns {action!r}, which nobody carries out: "
                 "a handler asks for actions by self.send, self.set_timer and so on"
             )
 

@@ -317,7 +317,7 @@ class RepairingGossip(Gossip):
         self._drop_outdated(identifier.publisher, identifier.sequence)
         self._digest.add(identifier)
         self._copies[identifier], self._on_air[identifier] = copy, self._now
-        for old in [one for one in self._copies if not holds(self._of(one.publisher), one)]:
+        for old in [held for held in self._copies if not holds(self._of(held.publisher), held)]:
             del self._copies[old], self._on_air[old]
 
     def _drop_outdated(self, publisher: NodeId, newest: int) -> None:
@@ -355,7 +355,9 @@ class RepairingGossip(Gossip):
         if any(exceeds(held, own) for held in summary.held):
             self._summarise_soon()
         named = {held.publisher for held in summary.held}
-        for lacked in (one for mine in own if mine.publisher in named for one in beyond(mine, summary.held)):
+        for lacked in (
+            notification for mine in own if mine.publisher in named for notification in beyond(mine, summary.held)
+        ):
             if now - self._on_air.get(lacked, now) > self.parameters.patience:
                 self.set_timer(RepairTimer(lacked), self._delay.delay())
 

@@ -180,8 +180,8 @@ class Constraint:
         return f"{self.attribute} {self.operator.value} {operand}"
 
 
-def _is_around_me(one: Constraint) -> bool:
-    return one.operator is Operator.WITHIN and _AROUND_ME.fullmatch(str(one.operand)) is not None
+def _is_around_me(constraint: Constraint) -> bool:
+    return constraint.operator is Operator.WITHIN and _AROUND_ME.fullmatch(str(constraint.operand)) is not None
 
 
 @lru_cache(4096)
@@ -193,7 +193,7 @@ def circle(operand: Value) -> tuple[float, float, float] | None:
 
 def _is_within(operand: Value, *place: Value | None) -> bool:
     """Whether a place is in an area or on its border."""
-    area, there = circle(operand), [one for one in place if isinstance(one, int | float)]
+    area, there = circle(operand), [coordinate for coordinate in place if isinstance(coordinate, int | float)]
     return area is not None and len(there) == 2 and math.dist(area[1:], there) <= area[0]
 
 
@@ -206,7 +206,7 @@ class Filter:
         constraint=repeated(
             fields(
                 attribute=TEXT,
-                operator={"kind": "enumerated", "names": [one.value for one in Operator]},
+                operator={"kind": "enumerated", "names": [symbol.value for symbol in Operator]},
                 operand=VALUE,
             )
         )
@@ -219,15 +219,17 @@ class Filter:
     @property
     def is_moving(self) -> bool:
         """Whether an area moves with the subscriber."""
-        return any(_is_around_me(one) for one in self.constraints)
+        return any(_is_around_me(constraint) for constraint in self.constraints)
 
     def around(self, place: tuple[float, float]) -> Filter:
         """Return the filter of a subscriber at a place (m, to 0.1 m)."""
-        here = "({:g}, {:g})".format(*(round(one, 1) for one in place))
+        here = "({:g}, {:g})".format(*(round(coordinate, 1) for coordinate in place))
         return Filter(
             tuple(
-                Constraint("", Operator.WITHIN, str(one.operand).replace("me", here)) if _is_around_me(one) else one
-                for one in self.constraints
+                Constraint("", Operator.WITHIN, str(constraint.operand).replace("me", here))
+                if _is_around_me(constraint)
+                else constraint
+                for constraint in self.constraints
             )
         )
 
@@ -307,13 +309,13 @@ def parse_filter(text: str) -> Filter:
     if text.strip() in ("", "all"):
         return Filter()
     parts = re.split(r"\band\b(?=(?:[^']*'[^']*')*[^']*$)", text)
-    return Filter(tuple(one for part in parts for one in _parse_area(part) or [_parse_constraint(part)]))
+    return Filter(tuple(constraint for part in parts for constraint in _parse_area(part) or [_parse_constraint(part)]))
 
 
 def _parse_area(text: str) -> list[Constraint]:
     """Read an area as constraints on x and y; none for another text."""
     if match := _INSIDE.fullmatch(text):
-        left, bottom, right, top = (parse_value(match[one]) for one in range(1, 5))
+        left, bottom, right, top = (parse_value(match[group]) for group in range(1, 5))
         bounds = (("x", left, right), ("y", bottom, top))
         if not all(float(low) < float(high) for _, low, high in bounds):
             raise ValueError(f"{text.strip()!r} is an area of no size: write the lower left corner first")

@@ -154,7 +154,7 @@ class Setting:
 
 def _numbers(value: Any) -> list[float]:
     """Return the numbers bounded by the range: both ends of a drawn value, none of a text."""
-    return [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, int | float)]
+    return [number for number in (value if isinstance(value, tuple) else (value,)) if isinstance(number, int | float)]
 
 
 # Settings that are fields of a class
@@ -230,7 +230,7 @@ def unknown(kind: str, name: str, known: Mapping[str, object], lister: str = "")
     """Return a line for an unknown name: the nearest, and those that exist, or the command `lister`."""
     close = difflib.get_close_matches(name, known, n=MOST_NEAR)
     if len(known) > MOST_NAMES:
-        containing = [one for one in sorted(known) if len(name) > 2 and name in one]
+        containing = [candidate for candidate in sorted(known) if len(name) > 2 and name in candidate]
         close = list(dict.fromkeys([*close, *containing]))[:MOST_NEAR]
         if close:
             others = f"there is {', '.join(close)} and {len(known) - len(close)} others"
@@ -326,22 +326,22 @@ def _named(does: Callable[[Any], Any], name: str, value: Any) -> Any:
 def parameter_settings(parameters: type[Any]) -> Mapping[str, Setting]:
     """Return each field's setting by name; an undeclared one has its default's kind and no bounds."""
     fields = dataclasses.fields(parameters)
-    bare = {one.name: Setting(one.name, kind_of(one.default), one.default, "") for one in fields}
+    bare = {field.name: Setting(field.name, kind_of(field.default), field.default, "") for field in fields}
     return {**bare, **settings_of(parameters)}
 
 
 def describe_parameters(parameters: type[Any]) -> list[tuple[str, str, str, str, str]]:
     """Return (name, default as a user writes it, unit, source, meaning) of each field."""
     return [
-        (one.name, plain(one.default), one.unit, one.source, one.meaning)
-        for one in parameter_settings(parameters).values()
+        (setting.name, plain(setting.default), setting.unit, setting.source, setting.meaning)
+        for setting in parameter_settings(parameters).values()
     ]
 
 
 def format_parameters(parameters: Any) -> dict[str, str]:
     """Every parameter with its value, for `parse_parameters`."""
-    values = ((one, getattr(parameters, name)) for name, one in parameter_settings(type(parameters)).items())
-    return {one.name: format_time(value) if one.kind.is_time else plain(value) for one, value in values}
+    values = ((setting, getattr(parameters, name)) for name, setting in parameter_settings(type(parameters)).items())
+    return {setting.name: format_time(value) if setting.kind.is_time else plain(value) for setting, value in values}
 
 
 def parse_parameters(parameters: type[P], values: Mapping[str, str]) -> P:

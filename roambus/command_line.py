@@ -23,10 +23,10 @@ import click
 from roambus.bridge.system.code import COMMANDS, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.process import remove_abandoned, termination_interrupts
-from roambus.console.output import Telling, with_options
+from roambus.console.output import CommandOutput, with_options
 
 MODULES = {
-    **dict.fromkeys(("rerun", "run", "trace"), "runs"),
+    **dict.fromkeys(("run", "trace"), "runs"),
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
@@ -48,42 +48,42 @@ def main() -> None:
     _print_any_name()
     # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    told = Telling()
+    output = CommandOutput()
     try:
-        sys.exit(_run(told))
+        sys.exit(_run(output))
     except click.ClickException as error:
-        told.as_json |= "--json" in sys.argv  # the mistake can stand before it
-        if not told.as_json:
+        output.as_json |= "--json" in sys.argv  # the mistake can stand before it
+        if not output.as_json:
             error.show()
             sys.exit(error.exit_code)
-        _fail(told, error.format_message(), error.exit_code)
+        _fail(output, error.format_message(), error.exit_code)
     except RoambusError as error:
-        _fail(told, str(error), error.exit_code)
+        _fail(output, str(error), error.exit_code)
     except OSError as error:
-        _fail(told, _describe(error), UserError.exit_code)
+        _fail(output, _describe(error), UserError.exit_code)
     except (KeyboardInterrupt, click.Abort) as error:
         interruption = error.__cause__ or error  # click makes an Abort of it
-        _fail(told, str(interruption) or "interrupted", InterruptionError.exit_code)
+        _fail(output, str(interruption) or "interrupted", InterruptionError.exit_code)
     except Exception as error:
         if (expected := _expected(error)) is None:
             raise
-        _fail(told, *expected)
+        _fail(output, *expected)
 
 
-def _run(told: Telling) -> int:
+def _run(output: CommandOutput) -> int:
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `roambus` has it while modules are read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with termination_interrupts():
         try:
-            code = commands(prog_name="roambus", standalone_mode=False, obj=told)
+            code = commands(prog_name="roambus", standalone_mode=False, obj=output)
         except SystemExit as ended:  # a command with an exit code of its own, such as that of failed runs
             code = int(ended.code or 0)
         else:
             if isinstance(code, int):  # help and version end so
                 return code
             code = 0
-    if told.as_json and not told.is_told:
-        told.print_document()
+    if output.as_json and not output.is_printed:
+        output.print_document()
     return code
 
 
@@ -142,16 +142,16 @@ def _print_any_name() -> None:
         sys.stdout.reconfigure(errors="surrogateescape")
 
 
-def _fail(told: Telling, message: str, code: int) -> None:
+def _fail(output: CommandOutput, message: str, code: int) -> None:
     whole, _, rest = message[:_LONGEST_MESSAGE].rpartition("\n")
     left = message.count("\n") - whole.count("\n")
     cut = f"{whole}\nand {left} lines more" if whole else f"{rest}..."
     shown = message if len(message) <= _LONGEST_MESSAGE else cut
-    if told.is_verbose:
+    if output.is_verbose:
         traceback.print_exc()
-    if told.as_json:
+    if output.as_json:
         with suppress(OSError):  # stdout may be the file that is full
-            told.print_document(shown, code)
+            output.print_document(shown, code)
             sys.exit(code)
     click.echo(f"error: {shown}", err=True)
     sys.exit(code)
@@ -188,9 +188,9 @@ class Commands(click.Group):
         name, command, words = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             *_, given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(words))
-            for one in given:
-                if isinstance(one, click.Option) and not one.multiple and given.count(one) > 1:
-                    raise UserError(f"{one.opts[0]}: given twice")
+            for option in given:
+                if isinstance(option, click.Option) and not option.multiple and given.count(option) > 1:
+                    raise UserError(f"{option.opts[0]}: given twice")
         return name, command, words
 
 

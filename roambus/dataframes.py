@@ -25,8 +25,8 @@ from roambus.experiments.comparing.tables import axis_column, in_order, paired_t
 from roambus.experiments.figures.style import USUAL
 from roambus.experiments.measurements import Measurements, format_mean
 from roambus.experiments.studies.study import load_study
+from roambus.experiments.sweeps.stores import open_store
 from roambus.experiments.templates.variables import Scalar
-from roambus.extensions.object_store.stores import open_store
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC
 

@@ -7,20 +7,22 @@ prerequisite. Programs are started, because one built for another OMNeT++ is pre
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+import webbrowser
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
 
 from rich.console import Console
@@ -35,6 +37,7 @@ from roambus.bridge.backends.castalia.installation import (
     OMNETPP,
     OMNETPP_ROOT,
     TRIED,
+    build_modules,
     environment_with,
     find_modules,
     major,
@@ -43,8 +46,9 @@ from roambus.bridge.backends.castalia.installation import (
     simulator_in,
     tried,
 )
+from roambus.bridge.backends.registry import DEFAULT
+from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import cores
 
 
 class Status(Enum):
@@ -106,9 +110,9 @@ class Check(NamedTuple):
 def look_at(checks: Iterable[Check], tell: Callable[[str], object] = str) -> list[Finding]:
     """Return the checks' findings; call `tell` with each subject first."""
     found = []
-    for one in checks:
-        tell(one.what)
-        found.append(look(*one))
+    for check in checks:
+        tell(check.what)
+        found.append(look(*check))
     return found
 
 
@@ -129,7 +133,7 @@ ON_DEBIAN = "on Debian, as root: apt-get install"
 
 
 # What is built of our own sources is built by a command, so that the advice is the command and no list of steps.
-BUILD, BUILD_ADAPTER = "run roambus doctor --build castalia", "run roambus doctor --build ns3"
+BUILD = "run roambus doctor --build castalia"
 
 
 def check_omnetpp() -> Result:
@@ -172,8 +176,8 @@ def _ask_release(program: Path) -> tuple[subprocess.CompletedProcess[str], str]:
     """
     answer = _run([str(program), "-v"])
     # With its own libraries, those that it was linked to, it tells its release also where it does not start with ours.
-    told = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
-    release = re.search(r"^Version: ([\w.]+)", told.stdout, re.MULTILINE)
+    version_output = answer if answer.returncode == 0 else _run([str(program), "-v"], dict(os.environ))
+    release = re.search(r"^Version: ([\w.]+)", version_output.stdout, re.MULTILINE)
     return answer, release[1] if release else ""
 
 
@@ -188,7 +192,7 @@ def _for_newer() -> str:
 
 
 def check_library() -> Result:
-    """Check its build from our wire.proto, and its libraries."""
+    """Check the modules' sources and their build with this OMNeT++."""
     modules = find_modules()
     library = modules.library
     if not (modules.sources / "Makefile").is_file():
@@ -196,36 +200,13 @@ def check_library() -> Result:
         return missing(f"{modules.sources} is not there", advice)
     if not library.is_file():
         return missing(f"{library} is not built", BUILD)
-    found = _check_built(library, BUILD)
+    found = check_built(library, BUILD)
     wrong = other_release(library, OMNETPP, OMNETPP_ROOT, _omnetpp_release())
     return broken(wrong, BUILD) if wrong and found.status is Status.OK else found
 
 
-def check_ns3() -> Result:
-    """Check the package's headers."""
-    from roambus.extensions.ns3.backend import find_ns3
-
-    try:
-        return ok(str(find_ns3()))
-    except UserError as error:
-        found, _, advice = str(error).partition(": ")
-        return missing(found, advice)
-
-
-def check_adapter() -> Result:
-    """Check its build for this ns-3 from our wire.proto, and its libraries."""
-    from roambus.extensions.ns3.backend import NS3_ROOT, PROGRAM, SIMULATOR, find_ns3, release_in
-
-    program = find_modules().build / PROGRAM
-    if not program.is_file():
-        return missing(f"{program} is not built", BUILD_ADAPTER)
-    with suppress(UserError):  # where there is no ns-3, that is a finding of its own
-        if wrong := other_release(program, SIMULATOR, NS3_ROOT, release_in(find_ns3())):
-            return broken(wrong, BUILD_ADAPTER)
-    return _check_built(program, BUILD_ADAPTER)
-
-
-def _check_built(file: Path, build: str) -> Result:
+def check_built(file: Path, build: str) -> Result:
+    """Check its build from our wire.proto, and its libraries."""
     from roambus.bridge.wire.conversion import SCHEMA_HASH  # protobuf may be what is missing
 
     # The hash is compiled in as a text. To start the library and ask would need a simulator, which may be missing.
@@ -281,14 +262,40 @@ def _last_line(answer: subprocess.CompletedProcess[str]) -> str:
     return lines[-1] if lines else f"exit status {answer.returncode}"
 
 
-SIMULATORS = (
-    Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
-    Check("Castalia", check_castalia, "build Castalia again"),
+def build_library() -> Path:
+    """Build the modules for Castalia; return their library. Raise UserError, RoambusError."""
+    build_modules(find_modules())
+    return find_modules().library
+
+
+class Simulator(NamedTuple):
+    """A simulator of its own, which runs agents by modules that are built of our sources.
+
+    An extension brings one by an entry point of the group `roambus.simulators`, named after its back-end.
+    """
+
+    itself: Sequence[Check]
+    """What the build needs of it."""
+    modules: Check
+    build: Callable[[], Path]
+    """Builds the modules and returns their file; raises UserError, RoambusError."""
+
+
+CASTALIA = Simulator(
+    (
+        Check("OMNeT++", check_omnetpp, f"build OMNeT++ {RELEASES} again"),
+        Check("Castalia", check_castalia, "build Castalia again"),
+    ),
+    Check("modules for Castalia", check_library, BUILD),
+    build_library,
 )
-"""The build and run dependencies of the modules for Castalia."""
-CASTALIA = (*SIMULATORS, Check("modules for Castalia", check_library, BUILD))
-NS3_ITSELF = Check("ns-3", check_ns3, "install the package ns3 again")
-NS3 = (NS3_ITSELF, Check("adapter for ns-3", check_adapter, BUILD_ADAPTER))
+
+
+def simulators() -> dict[str, Simulator]:
+    """Return the simulators by the names of their back-ends; the core's first."""
+    return {"castalia": CASTALIA} | {name: point.load() for name, point in named(SIMULATORS).items()}
+
+
 BUILDING = (
     Check("make", lambda: check_program("make", "make"), f"{ON_DEBIAN} make"),
     Check("C++ compiler", lambda: check_program(os.environ.get("CXX", "g++"), "g++"), f"{ON_DEBIAN} g++"),
@@ -297,10 +304,19 @@ BUILDING = (
 )
 """Build tools: make, compiler, wire libraries."""
 
-BACKENDS = ("radio", "castalia", "ns3")
-"""Back-ends with needs beyond those of every run."""
-PACKAGES = ("roambus", "numba", "numpy", "protobuf", "pyarrow", "pyspark", "pyzmq")
+PACKAGES = {
+    "roambus": "roambus",
+    "numba": "numba",
+    "numpy": "numpy",
+    "protobuf": "google.protobuf",
+    "pyarrow": "pyarrow",
+    "pyspark": "pyspark",
+    "pyzmq": "zmq",
+}
+"""The packages, each with its module."""
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
+LEAST_GIB = 1.0
+"""With less a sweep soon has no room for its traces."""
 COLOURS = {Status.OK: "green", Status.MISSING: "yellow", Status.BROKEN: "red"}
 
 
@@ -310,30 +326,37 @@ class Diagnosis:
 
     python: Sequence[Finding]
     """Nothing runs without these."""
-    spark: Sequence[Finding]
-    castalia: Sequence[Finding]
-    ns3: Sequence[Finding]
-    building: Sequence[Finding]
+    others: Sequence[Finding]
+    """What metrics, traces and films need."""
+    simulators: Mapping[str, Sequence[Finding]]
+    """By the names of their back-ends."""
 
     @property
     def findings(self) -> list[Finding]:
         """Return all findings in table order."""
-        return [*self.python, *self.spark, *self.castalia, *self.ns3, *self.building]
+        return [*self.python, *self.others, *chain.from_iterable(self.simulators.values())]
+
+    @property
+    def backends(self) -> list[str]:
+        """Return the default back-end and those of simulators."""
+        return [DEFAULT, *self.simulators]
 
     def in_the_way(self, backend: str) -> list[Finding]:
         """Return the obstacles to runs with this back-end."""
-        needed = [*self.python, *{"castalia": self.castalia, "ns3": self.ns3}.get(backend, ())]
+        needed = [*self.python, *self.simulators.get(backend, ())]
         return [finding for finding in needed if not finding.is_ok]
 
 
 def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     """Run all checks, announcing each; never raise."""
-    packages = [Check(package, partial(_check_package, package), INSTALL) for package in PACKAGES]
+    packages = [Check(name, partial(_check_package, name, module), INSTALL) for name, module in PACKAGES.items()]
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
-    python = [interpreter, *packages, Check("embedded radio", _check_radio, INSTALL)]
-    system = Check("system", _check_system, "")
-    spark = [system, Check("machine", _check_machine, ""), Check("Java for Spark", _check_java, INSTALL)]
-    return Diagnosis(*(look_at(checks, tell) for checks in (python, spark, CASTALIA, NS3, BUILDING)))
+    python = [interpreter, *packages]
+    java, disk = Check("Java for Spark", _check_java, INSTALL), Check("disk", _check_disk, "")
+    others = [java, disk, Check("browser", _check_browser, "")]
+    found = look_at(python, tell), look_at(others, tell)
+    known = {name: look_at((*simulator.itself, simulator.modules), tell) for name, simulator in simulators().items()}
+    return Diagnosis(*found, known)
 
 
 def report(diagnosis: Diagnosis, console: Console) -> None:
@@ -346,36 +369,37 @@ def report(diagnosis: Diagnosis, console: Console) -> None:
         status = finding.result.status
         table.add_row(finding.what, Text(status.value, COLOURS[status]), Text(finding.result.found))
     console.print(table)
-    lines = [f"to do for {one.what}: {one.result.advice}" for one in diagnosis.findings if not one.is_ok]
-    for backend in BACKENDS:
-        ways = "; ".join(f"{one.what} is {one.result.status.value}" for one in diagnosis.in_the_way(backend))
+    lines = [
+        f"to do for {finding.what}: {finding.result.advice}" for finding in diagnosis.findings if not finding.is_ok
+    ]
+    for backend in diagnosis.backends:
+        in_the_way = diagnosis.in_the_way(backend)
+        ways = "; ".join(f"{finding.what} is {finding.result.status.value}" for finding in in_the_way)
         lines.append(f"--backend {backend}: {f'no: {ways}' if ways else 'yes'}")
     for line in lines:
         console.print(Text(line), soft_wrap=True)
 
 
-def _check_package(package: str) -> Result:
+def _check_package(package: str, module: str) -> Result:
     try:
-        return ok(version(package))
+        found = version(package)
     except PackageNotFoundError:
         return missing("not installed", INSTALL)
-
-
-def _check_system() -> Result:
-    """Check for the parts of Linux that runs can do without."""
-    parts = {"prctl": ctypes.CDLL(None), "sched_setaffinity": os}
-    lost = [name for name, holder in parts.items() if not hasattr(holder, name)]
-    if not Path("/proc/self").exists():
-        lost.append("/proc")
-    found = f"{platform.system()} {platform.release()}, {platform.machine()}"
-    if lost:
-        return missing(f"{found}: no {', '.join(lost)}", "roambus docs install lists the consequences")
+    import_module(module)  # a library of the system may be missing
     return ok(found)
 
 
-def _check_machine() -> Result:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return ok(f"{cores()} cores, {memory:.1f} GiB of memory")
+def _check_disk() -> Result:
+    free = {place: shutil.disk_usage(place).free / 2**30 for place in (str(Path.cwd()), gettempdir())}
+    found = ", ".join(f"{gib:.1f} GiB free in {place}" for place, gib in free.items())
+    return ok(found) if min(free.values()) > LEAST_GIB else broken(found, "make room for traces")
+
+
+def _check_browser() -> Result:
+    try:
+        return ok(webbrowser.get().name)
+    except webbrowser.Error:
+        return missing("no browser is known here", "open what replay and play print on a machine that has one")
 
 
 def _check_java() -> Result:
@@ -387,22 +411,3 @@ def _check_java() -> Result:
         found, _, advice = str(error).partition(": ")
         return missing(found, advice)
     return ok(f"{java_version(java)}, {java}")
-
-
-def _check_radio() -> Result:
-    """Run two neighbours for two seconds, which compiles the radio if needed."""
-    from roambus.bridge.backends.radio.backend import RadioBackend
-    from roambus.bridge.formats.ini import parse_scenario
-    from roambus.bridge.host.event_loop import Host
-    from roambus.bridge.trace.parquet import TraceWriter
-    from roambus.experiments.templates.render import find_template, render
-    from roambus.python_protocol.baselines import Beacon
-
-    template = find_template("field")
-    pair: dict[str, int | float | str | bool] = {"nodes": 2, "side": 5, "sigma": 0, "time_limit": 2}
-    ini = render(template, {**pair, "seed": 0, "agent": "beacon", "agent_parameters": ""})
-    scenario = parse_scenario(ini, template, template.parent)
-    received = sum(Host(scenario, Beacon, RadioBackend(scenario), TraceWriter()).run().counts["received"])
-    if not received:
-        return broken("neighbours do not hear each other", INSTALL)
-    return ok(f"compiled; {received} packets received in a run of two nodes and two seconds")

@@ -66,15 +66,17 @@ def messages() -> str:
 
 
 def _sections(kind: str, table: str, head: Sequence[str], columns: Sequence[str]) -> str:
-    things = [one for one in everything(kind) if one.tables.get(table)]
-    return "\n".join(f"## {one.name}\n\n{one.summary}\n\n{_table(head, columns, one.tables[table])}" for one in things)
+    things = [entry for entry in everything(kind) if entry.tables.get(table)]
+    return "\n".join(
+        f"## {entry.name}\n\n{entry.summary}\n\n{_table(head, columns, entry.tables[table])}" for entry in things
+    )
 
 
 def templates() -> str:
     """Return each template's variables and named settings; shared variables come last."""
     found = everything("templates")
-    everywhere = [row for row in _variables(found[0]) if all(row in _variables(one) for one in found)]
-    sections = [part for one in found for part in _template(one, everywhere)]
+    everywhere = [row for row in _variables(found[0]) if all(row in _variables(template) for template in found)]
+    sections = [part for template in found for part in _template(template, everywhere)]
     return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
 
 
@@ -97,14 +99,17 @@ def _variable_table(rows: Iterable[Row]) -> str:
 
 def metrics() -> str:
     """Return the metrics of every run."""
-    rows = [(f"`{one.column}`", one.unit, one.meaning) for one in METRICS]
+    rows = [(f"`{metric.column}`", metric.unit, metric.meaning) for metric in METRICS]
     return markdown_table(("Metric", "Unit", "Meaning"), rows)
 
 
 def study_metrics() -> str:
     """Return the metrics that studies add."""
-    own = sorted((one for one in everything("metrics") if "study" in one.facts), key=lambda one: one.facts["study"])
-    rows = [(one.facts["study"], f"`{one.name}`", one.facts.get("unit", ""), one.summary) for one in own]
+    own = sorted(
+        (metric for metric in everything("metrics") if "study" in metric.facts),
+        key=lambda metric: metric.facts["study"],
+    )
+    rows = [(metric.facts["study"], f"`{metric.name}`", metric.facts.get("unit", ""), metric.summary) for metric in own]
     return markdown_table(("Study", "Metric", "Unit", "Meaning"), rows)
 
 
@@ -130,23 +135,25 @@ def signatures() -> str:
     """Return each public name with its signature and first sentence."""
     public = import_module("roambus")
     found = ((name, getattr(public, name)) for name in public.__all__)
-    return "\n\n".join(_signature(name, one) for name, one in found if inspect.isclass(one) or inspect.isfunction(one))
+    return "\n\n".join(
+        _signature(name, member) for name, member in found if inspect.isclass(member) or inspect.isfunction(member)
+    )
 
 
-def _signature(name: str, one: Any) -> str:
-    kind = "class" if inspect.isclass(one) else "def"
+def _signature(name: str, described: Any) -> str:
+    kind = "class" if inspect.isclass(described) else "def"
     methods = [
         f"    def {member}{_arguments(method)}"
-        for member, method in vars(one).items()
+        for member, method in vars(described).items()
         if kind == "class" and inspect.isfunction(method) and member[0] != "_"
     ]
-    code = "\n".join([f"{kind} {name}{_arguments(one)}", *methods])
-    return f"### {name}\n\n{first_sentence(inspect.getdoc(one) or '')}\n\n```python\n{code}\n```"
+    code = "\n".join([f"{kind} {name}{_arguments(described)}", *methods])
+    return f"### {name}\n\n{first_sentence(inspect.getdoc(described) or '')}\n\n```python\n{code}\n```"
 
 
-def _arguments(one: Any) -> str:
+def _arguments(callable_: Any) -> str:
     try:
-        return re.sub(r"\broambus\.[\w.]+\.", "", str(inspect.signature(one))).replace("'", "")
+        return re.sub(r"\broambus\.[\w.]+\.", "", str(inspect.signature(callable_))).replace("'", "")
     except ValueError:  # a class that C has made
         return "(...)"
 
@@ -196,8 +203,8 @@ def _key_table(keys: Iterable[Setting]) -> str:
 
 def _cells(key: Setting) -> Iterator[str]:
     default = "must be set" if key.default is None else f"`{key.default}`"
-    choices = [plain(one) or '""' for one in key.choices]
-    within = " or ".join(f"`{one}`" for one in choices) or key.range_text()
+    choices = [plain(choice) or '""' for choice in key.choices]
+    within = " or ".join(f"`{choice}`" for choice in choices) or key.range_text()
     for cell in (f"`{key.name}`", key.kind.name, key.measure, within, default, key.meaning):
         yield cell.replace("|", r"\|")
 

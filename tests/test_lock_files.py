@@ -28,14 +28,20 @@ def asked(group: str) -> list[Requirement]:
     """What a group asks for, with the groups that it includes."""
     lines = PROJECT["dependency-groups"][group]
     own = [Requirement(line) for line in lines if isinstance(line, str)]
-    return own + [one for line in lines if isinstance(line, dict) for one in asked(line["include-group"])]
+    return own + [
+        requirement for line in lines if isinstance(line, dict) for requirement in asked(line["include-group"])
+    ]
 
 
 def locked(file: Path, environment: dict[str, str]) -> dict[str, str]:
     """The versions that a lock file has for an environment."""
     found = [Requirement(entry) for entry, _ in ENTRY.findall(file.read_text(encoding="utf-8"))]
-    here = [one for one in found if one.marker is None or one.marker.evaluate(environment)]
-    versions = {str(canonicalize_name(one.name)): str(one.specifier).removeprefix("==") for one in here}
+    here = [
+        requirement for requirement in found if requirement.marker is None or requirement.marker.evaluate(environment)
+    ]
+    versions = {
+        str(canonicalize_name(requirement.name)): str(requirement.specifier).removeprefix("==") for requirement in here
+    }
     assert len(versions) == len(here), "one version of each package"
     return versions
 
@@ -61,19 +67,23 @@ EVERYWHERE = [
 
 
 @pytest.mark.parametrize(
-    "environment", EVERYWHERE, ids=lambda one: f"{one['python_version']}-{one['platform_machine']}"
+    "environment",
+    EVERYWHERE,
+    ids=lambda environment: f"{environment['python_version']}-{environment['platform_machine']}",
 )
 def test_everything_that_is_asked_for_is_locked(environment: dict[str, str]) -> None:
     """In a version that fits what is asked for."""
     for name, wanted in LOCKS.items():
         versions = locked(ROOT / name, environment)
-        for one in wanted:
-            if one.marker is None or one.marker.evaluate(environment):
-                assert one.specifier.contains(versions[canonicalize_name(one.name)]), one
+        for requirement in wanted:
+            if requirement.marker is None or requirement.marker.evaluate(environment):
+                assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
 
 
 @pytest.mark.parametrize(
-    "environment", EVERYWHERE, ids=lambda one: f"{one['python_version']}-{one['platform_machine']}"
+    "environment",
+    EVERYWHERE,
+    ids=lambda environment: f"{environment['python_version']}-{environment['platform_machine']}",
 )
 def test_a_package_has_one_version_in_all_lock_files(environment: dict[str, str]) -> None:
     """So that what is tested is what runs, whether the tests' packages are installed or not."""
@@ -85,8 +95,8 @@ def test_a_package_has_one_version_in_all_lock_files(environment: dict[str, str]
 
 def test_what_only_tests_need_is_not_installed_for_running() -> None:
     """Not one package of the tests' own comes with `make reproduce`."""
-    own = {canonicalize_name(one.name) for one in LOCKS["requirements.lock"] + LOCKS["requirements-build.lock"]}
-    tests = {canonicalize_name(one.name) for one in LOCKS["requirements-dev.lock"]} - own
+    own = {canonicalize_name(lock.name) for lock in LOCKS["requirements.lock"] + LOCKS["requirements-build.lock"]}
+    tests = {canonicalize_name(lock.name) for lock in LOCKS["requirements-dev.lock"]} - own
     assert not tests & locked(ROOT / "requirements.lock", EVERYWHERE[0]).keys()
 
 
@@ -110,7 +120,7 @@ CORE = (
 
 def oldest(wanted: Requirement) -> str:
     """The requirement, with the lower bound as the only version."""
-    bounds = [one.version for one in wanted.specifier if one.operator == ">="]
+    bounds = [specifier.version for specifier in wanted.specifier if specifier.operator == ">="]
     return f"{wanted.name}=={bounds[0]}" if bounds else str(wanted)
 
 

@@ -29,8 +29,6 @@ from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, render
-from roambus.extensions.caching import cache
-from roambus.extensions.skip_ring import messages
 from roambus.python_protocol import actions, events, trace_rows
 from tests.support.documents import Row, listings, page, quoted, rows, section
 
@@ -61,14 +59,6 @@ def test_events_of_traces(title: str, by_host: bool) -> None:  # the value of a 
     documented = {name: row["Meaning"] for name, row in by_name(TRACE, title, "Event").items()}
     said = {name: meaning for name, meaning in constants(trace_rows) if (name in trace_rows.HOST_EVENTS) == by_host}
     assert documented == said
-
-
-def test_events_of_other_papers() -> None:
-    """Each means what is said where it is defined, and belongs to an agent that declares it."""
-    said = {**dict(constants(cache)), **dict(constants(messages))}
-    for name, row in by_name(TRACE, "What agents of other papers write", "Event").items():
-        assert row["Meaning"] == said[name]
-        assert name in load_agent(quoted(row["Agent"])[0]).own_notes
 
 
 def constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -167,7 +157,7 @@ def test_the_sweep_of_areas_expects_what_is_published_in_them(tmp_path: Path) ->
     """Everybody is expected to get what is published in the area, and nobody anything else."""
     (tmp_path / "areas.toml").write_text(listings(page("routing").read_text(encoding="utf-8"))["areas.toml"])
     asked = read_sweep(str(tmp_path / "areas.toml"))
-    middle = next(one for one in expand(asked) if ("area", "middle") in one.axes)
+    middle = next(plan for plan in expand(asked) if ("area", "middle") in plan.axes)
     small: Variables = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}
     ini = render(asked.template, {**middle.variables, **small})
     template = asked.template

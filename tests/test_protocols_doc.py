@@ -99,7 +99,7 @@ EXAMPLES: dict[str, Any] = {
     "tuple[Summary, ...]": (Summary("011", bytes(8)), Summary("011", bytes(8))),
 }
 """A value for each type that a field can have. Lists have two; a BMIG has two lists of the last kind."""
-VALUES: dict[Any, Any] = {type(one): one for one in (FILTER, NOTIFICATION, NOTIFICATION.id, b"ab")}
+VALUES: dict[Any, Any] = {type(instance): instance for instance in (FILTER, NOTIFICATION, NOTIFICATION.id, b"ab")}
 NUMBERS = {int: 3, bool: True}
 """A value of each number that no other type is, whatever its width."""
 OWNERS = [*((name, load(name).messages) for name in AGENTS), ("Leader election", (Heartbeat,))]
@@ -107,7 +107,7 @@ OWNERS = [*((name, load(name).messages) for name in AGENTS), ("Leader election",
 
 def example(cls: type[Message]) -> Message:
     fields, hints = dataclasses.fields(cls), get_type_hints(cls)
-    return cls(**{one.name: EXAMPLES.get(str(one.type)) or value_of(hints[one.name]) for one in fields})
+    return cls(**{field.name: EXAMPLES.get(str(field.type)) or value_of(hints[field.name]) for field in fields})
 
 
 def value_of(kind: Any) -> Any:
@@ -133,7 +133,7 @@ def length(part: Filter | Notification | Reference | Summary) -> int:
 
 def carried(value: Any) -> Iterator[Message]:
     """The messages in a message, or in a tuple of them."""
-    parts = value if isinstance(value, tuple) else [getattr(value, one.name) for one in dataclasses.fields(value)]
+    parts = value if isinstance(value, tuple) else [getattr(value, field.name) for field in dataclasses.fields(value)]
     for part in parts:
         if isinstance(part, Message):
             yield part
@@ -211,8 +211,12 @@ def test_switches(owner: str, parameters: type[Any]) -> None:
     """Every parameter of its own that is a choice, not a quantity, with its default."""
     documented = {quoted(row["Switch"])[0]: row for row in rows(under(owner), "Switch")}
     defaults = {name: default for name, default, *_ in describe_parameters(parameters)}
-    own = {name: one for name, one in settings_of(parameters).items() if name in vars(parameters)["__annotations__"]}
-    choices = {name for name, one in own.items() if one.choices or isinstance(one.default, bool)}
+    own = {
+        name: setting
+        for name, setting in settings_of(parameters).items()
+        if name in vars(parameters)["__annotations__"]
+    }
+    choices = {name for name, setting in own.items() if setting.choices or isinstance(setting.default, bool)}
     assert documented.keys() == choices
     for name, row in documented.items():
         assert quoted(row["Default"]) == [defaults[name]]

@@ -51,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _with_marks(documents: Iterable[Path]) -> list[ParameterSet]:
     """Pages that make whole sweeps, or start a cluster, are left to `make test-slow`."""
-    return [pytest.param(one, marks=[pytest.mark.slow] if one.stem in LONG else []) for one in documents]
+    return [pytest.param(document, marks=[pytest.mark.slow] if document.stem in LONG else []) for document in documents]
 
 
 @pytest.mark.parametrize("document", _with_marks(filterfalse(needs_spark, DOCUMENTS)), ids=lambda path: path.name)
@@ -146,7 +146,7 @@ def test_contributing_declines_what_roambus_is_not() -> None:
     items = re.findall(r"^- (.+?): ", section, re.MULTILINE)
     quoted = " ".join(re.findall(r"^> (.+)$", page("contributing").read_text(), re.MULTILINE))
     assert len(items) > 5
-    assert [one for one in items if one not in quoted] == []
+    assert [item for item in items if item not in quoted] == []
 
 
 def test_the_readme_has_the_two_commands() -> None:

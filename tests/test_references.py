@@ -61,7 +61,7 @@ def test_pages_named_by_roambus_docs(said: list[tuple[str, str]]) -> None:
     """`roambus docs NAME` prints something, wherever it is written."""
     known = {*pages(), "page"}
     wrong = {(file, name) for file, text in said for name in PAGE.findall(text) if name not in known}
-    wrong = {one for one in wrong if one[1] not in TAUGHT.get(one[0], ())}
+    wrong = {pair for pair in wrong if pair[1] not in TAUGHT.get(pair[0], ())}
     assert sorted(wrong) == []
 
 

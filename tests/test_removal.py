@@ -1,6 +1,7 @@
-"""An extension can be deleted: without its folders and its tests the core works as before, and nothing warns of it.
+"""An extension is removed by its folder and its lines in pyproject.toml: the core works as before, without a warning.
 
-The tests of an extension lie in its folder of the tests, or name one of its modules.
+The whole suite of the core runs in a copy of the tree whose entry points are those that are left. So the core needs no
+extension, and its tests name none.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,27 +19,9 @@ import pytest
 from roambus.bridge.system.process import cores
 from tests.support.places import ROOT
 
-EXTENSIONS = {
-    "exploring": ["extensions/exploring"],
-    "vetting": ["extensions/vetting"],
-    "viewer": ["extensions/viewer"],
-    "export": ["extensions/export"],
-    "provenance": ["extensions/provenance"],
-    "live": ["extensions/live", "roambus/commands/live"],
-    "object store": ["extensions/object_store"],
-    "lean": ["extensions/lean", "extensions/lean/study"],
-    "opportunistic": ["extensions/opportunistic"],
-    "routing": ["extensions/routing", "extensions/routing/study"],
-    "papers": [
-        "python_protocol/papers",
-        *(f"experiments/studies/{one}" for one in ("caching", "migration_cost", "replicated", "skip_ring")),
-    ],
-}
-"""The folders of each extension; those of papers share brokers and a folder."""
-USERS = ("tests", "benchmarks")
-"""The folders whose modules use extensions, as a user would."""
-LEFT_OUT = (".git", ".venv", "__pycache__", "results", "build", ".mypy_cache", ".ruff_cache", ".pytest_cache")
-UNIT_TESTS = ("bridge", "experiments", "python_protocol", "spark", "roambus/test_face.py", "test_arrows.py")
+EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if (path / "__init__.py").is_file())
+LEFT_OUT = (".git", ".venv", "*.pyc", "build", ".*_cache")
+ENTRY_POINTS = re.compile(r'\n\[project\.entry-points\."?[\w.]+"?\]\n(?=\n)')
 COMMANDS = (
     ["list"],
     ["--help"],
@@ -47,53 +31,83 @@ COMMANDS = (
     ["figures", "out", "--metric", "messages_per_node"],
     ["compare", "out", "--metric", "messages_per_node"],
 )  # fmt: skip
+SUITE = ("-q", "-p", "no:cacheprovider", "-n", str(cores()), "-m", "not slow and not castalia", "tests")
+
+
+def test_extensions_are_folders_of_their_own() -> None:
+    """Nothing else of them lies in `extensions/`."""
+    others = [path.name for path in (ROOT / "extensions").iterdir() if path.name not in EXTENSIONS]
+    assert [name for name in others if name not in {"__init__.py", "__pycache__"}] == []
+
+
+def test_no_test_of_the_core_names_an_extension() -> None:
+    """Those of benchmarks may: they are skipped where it is gone."""
+    files = [path for path in (ROOT / "tests").rglob("*.py") if "benchmarks" not in path.parts]
+    naming = {path.name for path in files if "roambus.extensions." in path.read_text(encoding="utf-8")}
+    assert naming <= {Path(__file__).name, "test_protocols_doc.py"}  # that of a document on all protocols
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extension", EXTENSIONS)
-def test_the_core_works_without(extension: str, tmp_path: Path) -> None:
-    """It lists, sweeps, aggregates, draws and compares, and the core's unit tests pass."""
-    tree = tmp_path / "tree"
-    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    remove_users(tree, [folder for folders in EXTENSIONS.values() for folder in folders])
-    for folder in EXTENSIONS[extension]:
-        shutil.rmtree(tree / folder)
+@pytest.mark.parametrize("gone", [*([name] for name in EXTENSIONS), EXTENSIONS], ids="+".join)
+def test_the_core_works_without(gone: Sequence[str], tmp_path: Path) -> None:
+    """It lists, sweeps, aggregates, draws and compares, and its whole suite passes; without any extension, too."""
+    tree = tree_without(gone, tmp_path / "tree")
     listed = ""
     for words in COMMANDS:
         done = python(tree, "-W", "error", "-m", "roambus", *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         listed += done.stdout if words == ["list"] else ""
     assert not [line for line in listed.splitlines() if "Its source has no summary" in line]
-    tests = [str(path) for name in UNIT_TESTS if (path := tree / "tests" / name).exists()]
-    done = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(cores()), *tests, folder=tree)
+    done = python(tree, "-m", "pytest", *SUITE, folder=tree)
     assert done.returncode == 0, done.stdout
 
 
-def remove_users(tree: Path, folders: list[str]) -> None:
-    """Delete tests and benchmarks that name modules of these folders, and again what imports those: the core's stay."""
-    for folder in folders:
-        shutil.rmtree(tree / "tests" / folder, ignore_errors=True)
-    names = {f"roambus.{folder.removeprefix('roambus/').replace('/', '.')}" for folder in folders}
-    texts = {file: file.read_text(encoding="utf-8") for part in USERS for file in (tree / part).rglob("*.py")}
-    del texts[tree / "tests" / Path(__file__).name]
-    while names:
-        named = re.compile("|".join(map(imported, names)))
-        gone = [file for file, text in texts.items() if named.search(text)]
-        names = {".".join(file.relative_to(tree).with_suffix("").parts) for file in gone}
-        for file in gone:
-            file.unlink()
-            del texts[file]
+def tree_without(names: Sequence[str], tree: Path) -> Path:
+    """A copy of the checkout without these extensions and their lines, installed in an environment of its own."""
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    for name in names:
+        shutil.rmtree(tree / "extensions" / name)
+    project = tree / "pyproject.toml"
+    project.write_text(without_lines(project.read_text(encoding="utf-8"), names), encoding="utf-8")
+    install(tree)
+    return tree
 
 
-def imported(name: str) -> str:
-    """A pattern of a module's name, whole or as `from PACKAGE import MODULE`."""
-    package, _, module = name.rpartition(".")
-    return rf"\b{re.escape(name)}\b|from {re.escape(package)} import [^\n]*\b{module}\b"
+def without_lines(text: str, names: Sequence[str]) -> str:
+    """pyproject.toml without the lines that name one of these extensions, and without tables left empty by that."""
+    named = re.compile(rf"\broambus\.extensions\.(?:{'|'.join(names)})\b|\bextensions/(?:{'|'.join(names)})\b")
+    lines = [line for line in text.splitlines(keepends=True) if not named.search(line)]
+    return ENTRY_POINTS.sub("", "".join(lines))
+
+
+def install(tree: Path) -> None:
+    """Write the metadata of the tree into an environment that has this one's packages, and make it a repository.
+
+    Some tests ask git for the files of the checkout.
+    """
+    environment = tree / ".venv"
+    run(tree, sys.executable, "-m", "venv", "--without-pip", str(environment))
+    (packages,) = environment.glob("lib/python*/site-packages")
+    for place in (Path(path) for path in sys.path if Path(path).name == "site-packages"):
+        for found in place.iterdir():
+            # Not roambus as it is installed here: pytest reads the entry points of every distribution that it finds.
+            if "roambus" not in found.name and found.suffix != ".pth" and not (packages / found.name).exists():
+                (packages / found.name).symlink_to(found)
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--editable", str(tree))
+    run(tree, sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "install", *options)
+    run(tree, "git", "init", "--quiet")
+    run(tree, "git", "add", "--all")
+
+
+def run(folder: Path, *command: str) -> None:
+    """A command that succeeds."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def python(tree: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Python, which finds roambus in the copied tree."""
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
-    return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    """The tree's Python, which finds roambus and its entry points there."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment["PATH"] = f"{tree / '.venv' / 'bin'}{os.pathsep}{environment['PATH']}"
+    command = [str(tree / ".venv" / "bin" / "python"), *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -34,13 +34,13 @@ def test_every_message_comes_from_its_command(
 ) -> None:
     """A command with a message below it fails with that; one without prepares the ground, and works."""
     shown = list(shown_commands(SECTIONS[section]))
-    assert any(one.output for one in shown)
-    for one in shown:
-        code = call(one.command, monkeypatch)
+    assert any(example.output for example in shown)
+    for example in shown:
+        code = call(example.command, monkeypatch)
         captured = capfd.readouterr()
         printed = captured.out + captured.err
-        assert bool(code) == bool(one.output), f"{one.command}: exit code {code}\n{printed}"
-        assert one.is_printed_by(printed), f"{one.command}\n{printed}"
+        assert bool(code) == bool(example.output), f"{example.command}: exit code {code}\n{printed}"
+        assert example.is_printed_by(printed), f"{example.command}\n{printed}"
         assert "Traceback" not in printed
 
 

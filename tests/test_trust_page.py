@@ -18,7 +18,6 @@ from roambus.bridge.trace.schema import LATEST_S
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.command_line import commands
 from roambus.experiments.sweeps.sweep import LONGEST_NAME
-from roambus.extensions.viewer.server import MAX_QUESTION_BYTES
 from tests.support.documents import marked, page
 
 PAGE = page("trust")
@@ -26,8 +25,10 @@ MIB = 2**20
 
 
 def limits() -> str:
-    known = [one for one in vars(bridge_limits).values() if isinstance(one, Limit)]
-    rows = [f"| {words(one)} | {amount(one)} | {one.reason} | `{one.variable}`{top(one)} |" for one in known]
+    known = [limit for limit in vars(bridge_limits).values() if isinstance(limit, Limit)]
+    rows = [
+        f"| {words(limit)} | {amount(limit)} | {limit.reason} | `{limit.variable}`{top(limit)} |" for limit in known
+    ]
     return "\n".join(["| What | Limit | Why | Raised by |", "|---|---|---|---|", *rows])
 
 
@@ -53,7 +54,6 @@ def bounds() -> str:
         ),
         "a recording of a testbed, unpacked; its rows": f"{recordings.MOST_BYTES // MIB} MiB; {recordings.MOST_ROWS:,}",
         "nodes that ranges name in one plan of an ini, such as `0..9`": f"{MOST_NAMED:,}",
-        "what the page of `roambus play` asks": f"{MAX_QUESTION_BYTES // 1024} KiB",
         "the time of a row of a trace, and of a way-point": f"{LATEST_S:,.0f} s",
         "the number of nodes, whatever is set": f"{definition.MOST_NODES:,}",
         "a side of the field": f"{definition._SIDE.at_most:,.0f} m",

@@ -23,7 +23,7 @@ CLEAN = ("benchmarks/hardware", "benchmarks/trials", "extensions/vetting")
 def written() -> list[Path]:
     return [
         ROOT / "README.md",
-        *(one for folder in FOLDERS for one in (ROOT / folder).rglob("*") if one.suffix in WRITTEN),
+        *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in WRITTEN),
     ]
 
 
@@ -42,7 +42,9 @@ def test_no_roundabout_words() -> None:
 def test_sentences_name_the_actor_first(folder: str) -> None:
     """No sentence begins with a clause in "what" or "who", or hides its actor behind "told" or "nobody"."""
     files = [file for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".md"}]
-    found = [f"{one.place}: {one.text}" for file in files for one in sentences_of(file) if one.refused()]
+    found = [
+        f"{sentence.place}: {sentence.text}" for file in files for sentence in sentences_of(file) if sentence.refused()
+    ]
     assert found == []
 
 
@@ -53,7 +55,7 @@ def test_a_sentence_that_hides_its_actor_is_found(tmp_path: Path) -> None:
         '"""A run. What it costs is printed.\n\nWhat does it cost? The user learns what it costs, by `tell`."""\n'
         'X = 1\n"""Whoever asks is told."""\n'
     )
-    assert [one.text for one in sentences_of(file) if one.refused()] == [
+    assert [sentence.text for sentence in sentences_of(file) if sentence.refused()] == [
         "What it costs is printed.",
         "Whoever asks is told.",
     ]

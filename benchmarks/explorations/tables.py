@@ -51,14 +51,14 @@ def what_there_is_room_for_arrives(view: View) -> str | None:
 
     What is kept for who was away leaves a cache last, so if there is any, nothing else has room for sure.
     """
-    wanted = [one for one in view.published() if one.wanted_by]
-    cached = [one for one in wanted if one.wanted_by - one.due] or wanted
+    wanted = [entry for entry in view.published() if entry.wanted_by]
+    cached = [entry for entry in wanted if entry.wanted_by - entry.due] or wanted
     for node in view.up:
         parameters: Any = view.agents[node].parameters
-        for one in cached[-parameters.cache_size :]:
-            is_owed = node in one.wanted_by or (parameters.request_old and view.world.wants(node, one.notification))
-            if is_owed and one.notification.id not in view.world.delivered[node]:
-                return f"{view.called(one.notification.id)} is cached, and was not delivered to {view.name(node)}"
+        for entry in cached[-parameters.cache_size :]:
+            is_owed = node in entry.wanted_by or (parameters.request_old and view.world.wants(node, entry.notification))
+            if is_owed and entry.notification.id not in view.world.delivered[node]:
+                return f"{view.called(entry.notification.id)} is cached, and was not delivered to {view.name(node)}"
     return None
 
 

@@ -67,7 +67,7 @@ def compare(chosen: argparse.Namespace) -> None:
     if chosen.figures:
         chosen.figures.mkdir(parents=True, exist_ok=True)
         draw_curves(
-            curves, {name: curve_of(one) for name, one in models.items()}, chosen.figures / "hardware-curves.png"
+            curves, {name: curve_of(model) for name, model in models.items()}, chosen.figures / "hardware-curves.png"
         )
         draw_shares(
             {name: found[name] for name in curves if name in found}, modelled, chosen.figures / "hardware-shares.png"

@@ -83,12 +83,14 @@ def exchange(  # noqa: PLR0913, PLR0917  # a run, what is sent in it, and how it
 def _carried(backend: Backend, frames: Sequence[Sent], size: int) -> Iterator[Heard]:
     backend.open()
     message = BeaconMessage(size)
-    newest = dict.fromkeys((one.node for one in frames), 0)
+    newest = dict.fromkeys((frame.node for frame in frames), 0)
     due, outgoing = 0, list[Transmission]()
     try:
         while (step := backend.advance(outgoing, frames[due].at if due < len(frames) else None)) is not None:
             outgoing = []
-            yield from (Heard(newest[one.sender], one.receiver, one.rssi_dbm) for one in step.deliveries)
+            yield from (
+                Heard(newest[delivery.sender], delivery.receiver, delivery.rssi_dbm) for delivery in step.deliveries
+            )
             while not step.more and due < len(frames) and frames[due].at <= step.now:
                 node = frames[due].node
                 newest[node] = due
@@ -144,7 +146,7 @@ def _rows(plan: Plan, frames: Sequence[Sent], heard: NDArray[np.float64]) -> NDA
     keys, burst_of, counts = np.unique(bursts * plan.nodes + receivers, return_inverse=True, return_counts=True)
     rows = np.zeros(len(keys), ROW)
     burst = keys // plan.nodes
-    rows["at"] = [frames[one * FRAMES].at for one in burst.tolist()]
+    rows["at"] = [frames[burst_number * FRAMES].at for burst_number in burst.tolist()]
     rows["source"], rows["target"], rows["channel"] = burst % plan.nodes, keys % plan.nodes, 11
     rows["rssi_dbm"] = np.bincount(burst_of, heard[:, 2]) / counts
     rows["delivery"], rows["sent"] = counts / FRAMES, FRAMES

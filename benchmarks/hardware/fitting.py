@@ -83,7 +83,7 @@ def fit_receiver(curve: Curve) -> Receiver:
         return float(((receiver.delivery(curve.dbm) - curve.mean) ** 2).mean())
 
     found = [minimize(error, (*start, 10.0), method="Nelder-Mead", options={"maxiter": 2000}) for start in STARTS]
-    return _receiver(min(found, key=lambda one: float(one.fun)).x)
+    return _receiver(min(found, key=lambda minimum: float(minimum.fun)).x)
 
 
 def with_own_air(receiver: Receiver, curve: Curve) -> Receiver:

@@ -68,7 +68,7 @@ class Fit(NamedTuple):
 
     def interval(self, name: str) -> tuple[float, float]:
         """Of 95 %."""
-        low, high = np.quantile([getattr(one, name) for one in self.drawn], (0.025, 0.975))
+        low, high = np.quantile([getattr(estimate, name) for estimate in self.drawn], (0.025, 0.975))
         return float(low), float(high)
 
     def degenerate(self) -> Iterator[str]:
@@ -101,7 +101,7 @@ def fit(recording: Recording, noise_dbm: float | None = None, draws: int = DRAWS
     random, drawn = np.random.default_rng(0), []
     for _ in range(draws):
         again = random.choice(fitted, len(fitted))
-        rows = np.concatenate([np.flatnonzero(number == one) for one in again])
+        rows = np.concatenate([np.flatnonzero(number == round_number) for round_number in again])
         drawn.append(fit_weighted(curve_of(part_of(recording, rows)), noise_dbm, best))
     return Fit(best, drawn, float(curve.dbm[0]), noise_dbm is not None)
 
@@ -123,8 +123,8 @@ def fit_weighted(curve: Curve, noise_dbm: float | None = None, start: Receiver |
         return float(weights @ (receiver(values).delivery(curve.dbm) - curve.mean) ** 2)
 
     starts = [tuple(start)] if start else [(weakest + up, *air, 10.0) for up in (-8, 0) for air in AIRS]
-    found = [minimize(error, one, method="Nelder-Mead", options={"maxiter": 2000}) for one in starts]
-    return receiver(min(found, key=lambda one: float(one.fun)).x)
+    found = [minimize(error, first_guess, method="Nelder-Mead", options={"maxiter": 2000}) for first_guess in starts]
+    return receiver(min(found, key=lambda minimum: float(minimum.fun)).x)
 
 
 def weighted_error(delivery: NDArray[np.float64], measured: NDArray[np.float64], bursts: NDArray[np.int64]) -> float:
@@ -166,7 +166,7 @@ def report(file: Path, asked: argparse.Namespace) -> None:
     for name in Receiver._fields:
         low, high = found.interval(name)
         print(f"  {name} {getattr(found.receiver, name):.3g} ({low:.3g} to {high:.3g})")
-    told = {
+    curves = {
         "noise alone": Receiver(found.receiver.noise_dbm).delivery(held.dbm),
         "fitted": found.receiver.delivery(held.dbm),
         "the fitted rounds": np.interp(held.dbm, own.dbm, own.mean),
@@ -177,9 +177,9 @@ def report(file: Path, asked: argparse.Namespace) -> None:
     if not problems:
         keys = keys_of(found.receiver, asked.length)
         print("  " + " ".join(f"--set {name}={value}" for name, value in keys.items()))
-        told["simulated"] = over_the_noise(simulated(keys, asked.nodes, asked.seeds), held, found.receiver)
-    print_errors(held, told)
-    print_table(held, found.receiver.noise_dbm + HALF_DB, told)
+        curves["simulated"] = over_the_noise(simulated(keys, asked.nodes, asked.seeds), held, found.receiver)
+    print_errors(held, curves)
+    print_table(held, found.receiver.noise_dbm + HALF_DB, curves)
 
 
 def over_the_noise(model: Curve, held: Curve, receiver: Receiver) -> NDArray[np.float64]:
@@ -188,21 +188,21 @@ def over_the_noise(model: Curve, held: Curve, receiver: Receiver) -> NDArray[np.
     return np.interp(at, model.dbm - MODEL_NOISE_DBM, model.mean, left=math.nan, right=math.nan)
 
 
-def print_errors(held: Curve, told: Mapping[str, NDArray[np.float64]]) -> None:
+def print_errors(held: Curve, curves: Mapping[str, NDArray[np.float64]]) -> None:
     """Mean distances from the rounds held back: over all bursts, and over those whose strengths all curves have."""
-    shared = ~np.isnan(sum(told.values()))
+    shared = ~np.isnan(sum(curves.values()))
     part = held.bursts[shared].sum() / held.bursts.sum()
     print(f"  error on the rounds held back, and on those {part:.2f} of their bursts whose strengths were simulated:")
-    for name, delivery in told.items():
+    for name, delivery in curves.items():
         near = weighted_error(delivery[shared], held.mean[shared], held.bursts[shared])
         print(f"    {name}: {weighted_error(delivery, held.mean, held.bursts):.4f}, {near:.4f}")
 
 
-def print_table(held: Curve, half_dbm: float, told: Mapping[str, NDArray[np.float64]]) -> None:
+def print_table(held: Curve, half_dbm: float, curves: Mapping[str, NDArray[np.float64]]) -> None:
     """Some strengths, and the delivery of each curve there."""
-    print(f"  | dB above 0.5 | bursts | held back | {' | '.join(told)} |\n  |{'---|' * (3 + len(told))}")
+    print(f"  | dB above 0.5 | bursts | held back | {' | '.join(curves)} |\n  |{'---|' * (3 + len(curves))}")
     for k in range(0, len(held.dbm), max(1, len(held.dbm) // ROWS)):
-        cells = ("" if math.isnan(curve[k]) else f"{curve[k]:.3f}" for curve in told.values())
+        cells = ("" if math.isnan(curve[k]) else f"{curve[k]:.3f}" for curve in curves.values())
         print(f"  | {held.dbm[k] - half_dbm:.0f} | {held.bursts[k]} | {held.mean[k]:.3f} | {' | '.join(cells)} |")
 
 

@@ -18,14 +18,14 @@ def print_tables(links: Mapping[str, Mapping[str, float]]) -> None:
         _print(
             "testbeds, from the tables",
             list(links),
-            {name: [f"{links[one][name]:.3g}" for one in links] for name in names},
+            {name: [f"{links[link][name]:.3g}" for link in links] for name in names},
         )
 
 
 def print_quantities(title: str, found: Mapping[str, Mapping[str, Estimate]]) -> None:
     """A row for each quantity, a column for each recording."""
     names = list(next(iter(found.values())))
-    _print(title, list(found), {name: [cell(found[one][name]) for one in found] for name in names})
+    _print(title, list(found), {name: [cell(found[row][name]) for row in found] for name in names})
 
 
 def cell(estimate: Estimate) -> str:

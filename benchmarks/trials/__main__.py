@@ -44,13 +44,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
     for name, (chapter, text) in CHAPTERS.items():
-        one = kinds.add_parser(
+        command = kinds.add_parser(
             name,
             help=(text or "").partition("\n")[0],
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_options(one, chapter)
+        _add_options(command, chapter)
     return parser
 
 

@@ -237,8 +237,8 @@ def _try(folder: Path, subject: Subject, asked: Asked) -> Iterator[Outcome]:
             for place, reader in enumerate(subject.readers):
                 start = time.monotonic()
                 end, complaints = judge(partial(reader, folder))
-                told = [f"file {number}, reader {place}: {one}" for one in complaints]
-                yield Outcome(subject.name, harm, end, told, took_s=time.monotonic() - start)
+                problems = [f"file {number}, reader {place}: {complaint}" for complaint in complaints]
+                yield Outcome(subject.name, harm, end, problems, took_s=time.monotonic() - start)
 
 
 def _run_chapter(asked: Asked) -> Iterator[Outcome]:

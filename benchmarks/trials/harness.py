@@ -130,7 +130,7 @@ class Tally:
     def complaints(self) -> list[str]:
         """All that was not as promised, with what was said of it."""
         return [
-            *map(_told, self.broken),
+            *map(_described, self.broken),
             *(f"{harm}: nothing has felt it" for harm, felt in self.felt.items() if not felt),
         ]
 
@@ -138,7 +138,7 @@ class Tally:
         """A row for each subject and harm."""
         ends = list(dict.fromkeys(end for _, _, end in self.counts))
         made = Table("subject", "harm", "trials", *ends, "broken", "slowest", box=MARKDOWN)
-        wrong = Counter((one.subject, one.harm) for one in self.broken)
+        wrong = Counter((outcome.subject, outcome.harm) for outcome in self.broken)
         for row, slowest_s in self.slowest_s.items():
             counts = [self.counts[(*row, end)] for end in ends]
             numbers = [sum(counts) + wrong[row], *counts, wrong[row]]
@@ -146,7 +146,7 @@ class Tally:
         return made
 
 
-def _told(broken: Outcome) -> str:
+def _described(broken: Outcome) -> str:
     return f"{broken.subject}, {broken.harm}: {'; '.join(broken.complaints)}\n{broken.said[-SHOWN:]}".strip()
 
 
@@ -162,7 +162,7 @@ def conduct(chapter: Chapter, asked: Asked) -> Tally:
                 faulthandler.dump_traceback_later(chapter.longest_s, exit=True, file=STDERR)
             tally.add(outcome)
             if outcome.complaints:
-                console.print(_told(outcome), markup=False, highlight=False, soft_wrap=True)
+                console.print(_described(outcome), markup=False, highlight=False, soft_wrap=True)
     finally:
         faulthandler.cancel_dump_traceback_later()
     return tally

@@ -301,8 +301,8 @@ def set_stage(subject: Subject, folder: Path) -> Stage:
         duration_s = time.monotonic() - start
         subject.finish(folder / name)
         results.append(outcome(folder / name))
-    one, other = results
-    return Stage(subject, folder, {name: it for name, it in one.items() if other.get(name) == it}, duration_s)
+    before, after = results
+    return Stage(subject, folder, {name: it for name, it in before.items() if after.get(name) == it}, duration_s)
 
 
 def again(subject: Subject, folder: Path) -> list[str]:

@@ -109,15 +109,15 @@ class Command:
             self.host.wait(within_s)
         hangs = self.host.poll() is None
         wait_for(lambda: not self.live(), 0 if hangs else GONE_S)
-        left = [f"process {describe(one)} is left" for one in self.live()]
+        left = [f"process {describe(process)} is left" for process in self.live()]
         self._kill()
         return [*([f"it hangs, after {within_s:g} s"] if hangs else []), *left]
 
     def _kill(self) -> None:
         self.host.kill()
-        for one in self.live():
+        for process in self.live():
             with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(process, signal.SIGKILL)
         self.host.wait()
 
 

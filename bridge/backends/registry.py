@@ -1,4 +1,4 @@
-"""Back-ends by name: those of roambus, and those of other packages.
+"""Back-ends by name: those of the core, and those of extensions and other packages.
 
 A package declares a back-end by an entry point:
 
@@ -29,9 +29,8 @@ OWN = {
     DEFAULT: "roambus.bridge.backends.radio.backend:RadioFactory",
     "castalia": "roambus.bridge.backends.castalia.backend:CastaliaFactory",
     "ideal": "roambus.bridge.backends.ideal.backend:IdealFactory",
-    "ns3": "roambus.extensions.ns3.backend:Ns3Factory",
 }
-"""The factories of roambus' own back-ends by name."""
+"""The factories of the core's back-ends by name."""
 
 
 def backend_names() -> tuple[str, ...]:

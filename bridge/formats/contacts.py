@@ -37,7 +37,7 @@ def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
     """Return link changes by time; raise UserError with file and line, or OSError."""
     lines = read_lines(path)
     number, first = next(lines, (0, ""))
-    separator = next((one for one in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, one))), None)
+    separator = next((candidate for candidate in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, candidate))), None)
     if separator is not None:
         reader: _Csv | _Events = _Csv(_cells(first, separator), separator, extent)
     else:
@@ -52,7 +52,9 @@ def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
     if (begin := min(start for _, start, _ in contacts)) >= extent.time_limit:
         limit = extent.time_limit / SECOND
         raise UserError(f"{path}: its first contact, at {begin / SECOND:g} s, is after the run of {limit:g} s")
-    return tuple(sorted(_changes(contacts, extent.time_limit), key=lambda one: (one.at, one.up, one.a, one.b)))
+    return tuple(
+        sorted(_changes(contacts, extent.time_limit), key=lambda change: (change.at, change.up, change.a, change.b))
+    )
 
 
 Contact = tuple[Pair, SimTime, SimTime]
@@ -82,10 +84,10 @@ def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, Sim
 
 
 def _read_pair(extent: Extent, a: str, b: str) -> Pair:
-    one, other = extent.node(a.strip()), extent.node(b.strip())
-    if one == other:
-        raise ValueError(f"node {one} meets itself")
-    return one, other
+    first, second = extent.node(a.strip()), extent.node(b.strip())
+    if first == second:
+        raise ValueError(f"node {first} meets itself")
+    return first, second
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -111,8 +113,8 @@ class _Csv:
         begins, ends = from_seconds(time_s(start)), from_seconds(time_s(end))
         if ends <= begins:
             raise ValueError(f"a contact that begins at {start} s cannot end at {end} s")
-        one, other = sorted(_read_pair(self._extent, a, b))
-        self._contacts.append(((one, other), begins, ends))
+        a_node, b_node = sorted(_read_pair(self._extent, a, b))
+        self._contacts.append(((a_node, b_node), begins, ends))
 
     def contacts(self) -> Iterator[Contact]:
         """All contacts."""
@@ -157,8 +159,8 @@ class _Events:
             self._add(pair, begun, at)
 
     def _add(self, pair: Pair, start: SimTime, end: SimTime) -> None:
-        one, other = sorted(pair)
-        self._contacts.append(((one, other), start, end))
+        first, second = sorted(pair)
+        self._contacts.append(((first, second), start, end))
 
     def contacts(self) -> Iterator[Contact]:
         """Return all contacts; those still up last to the end."""

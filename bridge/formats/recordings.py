@@ -267,9 +267,15 @@ class Choice(NamedTuple):
 def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any]:
     """Return a channel's rows (None: first) between the first `nodes`; raise ValueError if none."""
     channels = recording.channels
-    channel = next((one for one in channels if one != EVERY_CHANNEL), channels[0]) if channel is None else channel
+    channel = (
+        next((candidate for candidate in channels if candidate != EVERY_CHANNEL), channels[0])
+        if channel is None
+        else channel
+    )
     if channel not in channels:
-        there = ", ".join("the mean over all" if one == EVERY_CHANNEL else str(one) for one in channels)
+        there = ", ".join(
+            "the mean over all" if candidate == EVERY_CHANNEL else str(candidate) for candidate in channels
+        )
         raise ValueError(f"there is no row of this channel; there are {there}")
     if nodes > len(recording.ids):
         raise ValueError(f"{nodes} nodes are wanted, and the recording has {len(recording.ids)}")

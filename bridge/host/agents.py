@@ -118,8 +118,8 @@ def describe_failure(
     text = f"agent {type(agent).__name__}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_raised(error):
         return KeyboardInterrupt(f"interrupted: {text}{place}")
-    told = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
-    return AgentError(f"{text}{told}", agent.node, now, str(event))
+    reason = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
+    return AgentError(f"{text}{reason}", agent.node, now, str(event))
 
 
 def _name(error: BaseException) -> str:
@@ -159,7 +159,7 @@ def _place_in(code: CodeType, line: int) -> str:
 def raised_at(error: BaseException, agent_class: type[Agent]) -> str:
     """The agent's last line in an error's traceback; empty if there is none."""
     is_theirs = is_blamed(agent_class)
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if is_theirs(Path(one.filename))]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_theirs(Path(frame.filename))]
     return f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
 
 
@@ -183,7 +183,7 @@ def is_blamed(agent_class: type[Agent]) -> Callable[[Path], bool]:
 def _handlers(agent: Agent, event: Event | None) -> Iterator[Any]:
     """The possible handlers of an event: an own `handle`, or those under `@on`."""
     own = (vars(cls)["handle"] for cls in type(agent).__mro__ if cls is not Agent and "handle" in vars(cls))
-    yield from (one for one in own if not is_own_file(Path(inspect.unwrap(one).__code__.co_filename)))
+    yield from (handler for handler in own if not is_own_file(Path(inspect.unwrap(handler).__code__.co_filename)))
     if isinstance(event, Received):
         yield agent.handlers.get(type(event.message)) or agent.handlers.get(Received)
     elif isinstance(event, TimerFired):

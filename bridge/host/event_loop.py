@@ -41,7 +41,7 @@ from roambus.python_protocol.events import Event, Publish, Received, SendFailed,
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
-from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
+from roambus.python_protocol.simtime import SimTime, format_time
 from roambus.python_protocol.trace_rows import DELIVER, DIE, DROP, ENERGY, LIST_SEPARATOR, MOVE, RADIO, RECEIVE, SEND
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -405,9 +405,9 @@ def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
         trace.add(TraceRow(move.time, move.node, MOVE, detail=f"{move.x:.3f} {move.y:.3f}"))
     for node, energy in enumerate(totals.energy_mj):
         trace.add(TraceRow(end, node, ENERGY, detail=f"{energy:.6f}"))
-    for node, died_us in enumerate(totals.counts.get(DEATHS, ())):
-        if died_us:
-            trace.add(TraceRow(died_us * MICROSECOND, node, DIE))
+    for node, died in enumerate(totals.counts.get(DEATHS, ())):
+        if died:
+            trace.add(TraceRow(died, node, DIE))
     for name in sorted(totals.counts.keys() - {DEATHS}):
         for node, count in enumerate(totals.counts[name]):
             trace.add(TraceRow(end, node, RADIO, message_type=name, detail=str(count)))
@@ -423,6 +423,8 @@ def _notifications_in(value: object) -> Iterator[str]:
     if isinstance(value, Notification):
         yield str(value.id)
     elif isinstance(value, Message):
-        yield from (one for field in fields(value) for one in _notifications_in(getattr(value, field.name)))
+        yield from (
+            notification for field in fields(value) for notification in _notifications_in(getattr(value, field.name))
+        )
     elif isinstance(value, tuple):
-        yield from (one for part in value for one in _notifications_in(part))
+        yield from (notification for part in value for notification in _notifications_in(part))

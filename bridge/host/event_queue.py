@@ -133,13 +133,13 @@ def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:
     """
     down = outages(scenario.faults)
     booted = (
-        one
+        command
         for entry in _commands(scenario, nodes)
-        for one in follow(scenario, entry._replace(at=max(entry.at, nodes[entry.node].start)))
+        for command in follow(scenario, entry._replace(at=max(entry.at, nodes[entry.node].start)))
     )
-    planned = [one for entry in booted if (one := _plan(entry, down)) and one.carried_out < scenario.time_limit]
+    planned = [plan for entry in booted if (plan := _plan(entry, down)) and plan.carried_out < scenario.time_limit]
     # In the order in which they are carried out: a publication is wanted by those who have subscribed by then.
-    return list(_events(scenario, sorted(planned, key=lambda one: one[:3])))
+    return list(_events(scenario, sorted(planned, key=lambda entry: entry[:3])))
 
 
 def own_part(plan: Iterable[TimedEvent], node: NodeId, since: SimTime) -> Iterator[TimedEvent]:
@@ -158,7 +158,7 @@ def _commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> Iterator[Command
         yield Command(entry.at, entry.node, Subscribe(entry.filter))
     for publications in workload.publications:
         drawn = _publications(publications, scenario.seed)
-        placed = _placer(scenario, publications.node) if publications.placed else lambda one, _: one
+        placed = _placer(scenario, publications.node) if publications.placed else lambda publish, _: publish
         for at in _times(publications, scenario, nodes[publications.node].start):
             yield from (Command(at, publications.node, placed(next(drawn), at)) for _ in range(publications.burst))
     yield from workload.commands
@@ -209,7 +209,7 @@ def _plan(entry: Command, down: OutagesByNode) -> _Planned | None:
 
 def _events(scenario: Scenario, planned: Sequence[_Planned]) -> Iterator[TimedEvent]:
     """Number the publications and address them to the nodes interested at that time."""
-    areas = Areas(scenario) if any(isinstance(one.command, Follow) for one in planned) else None
+    areas = Areas(scenario) if any(isinstance(entry.command, Follow) for entry in planned) else None
     wanted: dict[NodeId, dict[Filter, None]] = {}
     published: Counter[NodeId] = Counter()
     for at, due, node, command in planned:
@@ -222,7 +222,7 @@ def _events(scenario: Scenario, planned: Sequence[_Planned]) -> Iterator[TimedEv
             wanted.setdefault(node, {})[command.filter] = None
         elif isinstance(command, Unsubscribe):
             wanted.setdefault(node, {}).pop(command.filter, None)
-        events = areas.told(at, node, command) if areas else (cast("Event", command),)
+        events = areas.events(at, node, command) if areas else (cast("Event", command),)
         yield from ((due, node, event) for event in events)  # whoever plans a `Handling` has an agent that takes it
 
 
@@ -231,7 +231,11 @@ def published_by(
 ) -> Publish:
     """A publisher's events, with the intended receivers, by which metrics count losses."""
     notification = Notification(NotificationId(node, sequence), publication.attributes, publication.payload)
-    wanting = (one for one, filters in wanted.items() if any(wish.matches(notification) for wish in filters))
+    wanting = (
+        subscriber
+        for subscriber, filters in wanted.items()
+        if any(filter_.matches(notification) for filter_ in filters)
+    )
     return Publish(notification, tuple(sorted(wanting)))
 
 

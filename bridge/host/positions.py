@@ -41,7 +41,7 @@ class Receivers:
         ]
 
     def learn(self, moves: Iterable[Move]) -> None:
-        """Replace the scenario's ways by those told."""
+        """Replace the scenario's ways by the simulator's."""
         for time, node, x, y in moves:
             self._receivers[node].learn(WayPoint(time / SECOND, x, y))
 
@@ -61,17 +61,17 @@ class Receiver:
 
     def __init__(self, node: NodeId, settings: NodeSettings, path: Path, seed: int) -> None:
         self._settings, self._path = settings, path
-        self._told: list[WayPoint] = []
+        self._points: list[WayPoint] = []
         self._stream = f"position/{seed}/{node}"
         self._offset = self._error(settings.position_offset_m, "offset")
         self._last: tuple[SimTime, tuple[Pair | None, Pair | None]] = (-1, (None, None))
 
     def learn(self, point: WayPoint) -> None:
         """Add a point, in place of later ones."""
-        while self._told and self._told[-1].time_s > point.time_s:
-            self._told.pop()
-        self._told.append(point)
-        self._path = self._told
+        while self._points and self._points[-1].time_s > point.time_s:
+            self._points.pop()
+        self._points.append(point)
+        self._path = self._points
 
     def fix(self, now: SimTime) -> tuple[Pair | None, Pair | None]:
         """Return position (m) and velocity (m/s) of the last fix; None twice without a receiver."""
@@ -107,7 +107,7 @@ def motion(path: Path, at_s: float) -> tuple[Pair, Pair]:
 def located(scenario: Scenario) -> list[Path]:
     """Return all nodes' paths; raise UserError if nodes have no places, as in most given graphs."""
     paths, nodes = paths_of(scenario), scenario.nodes
-    placeless = [node for node, one in enumerate(nodes) if one.position is None and not any(scenario.field_m)]
+    placeless = [node for node, settings in enumerate(nodes) if settings.position is None and not any(scenario.field_m)]
     if placeless or (len(paths) > 1 and len(set(map(tuple, paths))) == 1):
         node = placeless[0] if placeless else 0
         raise UserError(
@@ -126,24 +126,24 @@ class Areas:
 
     def __init__(self, scenario: Scenario) -> None:
         self._nodes, self._paths, self._seed = scenario.nodes, located(scenario), scenario.seed
-        self._told: dict[tuple[NodeId, Filter], Filter] = {}
+        self._areas: dict[tuple[NodeId, Filter], Filter] = {}
 
     def judged(self, wanted: Mapping[NodeId, Iterable[Filter]], at: SimTime) -> dict[NodeId, list[Filter]]:
         """Return the filters at a time."""
         return {
-            node: [one.around(motion(self._paths[node], at / SECOND)[0]) for one in filters]
+            node: [wanted.around(motion(self._paths[node], at / SECOND)[0]) for wanted in filters]
             for node, filters in wanted.items()
         }
 
-    def told(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
+    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
         """Yield the agent's events of a command."""
         if not isinstance(command, Subscribe | Unsubscribe | Follow) or not command.filter.is_moving:
             yield cast("Event", command)
             return
         key, area = (node, command.filter), None
-        old = self._told.pop(key, None)
+        old = self._areas.pop(key, None)
         if not isinstance(command, Unsubscribe) and (old or isinstance(command, Subscribe)):
-            area = self._told[key] = command.filter.around(self._fix(node, at))
+            area = self._areas[key] = command.filter.around(self._fix(node, at))
             if area != old:
                 yield Subscribe(area)
         if old and area != old:

@@ -175,9 +175,9 @@ by `type`, for `isinstance` counts truth values as integers."""
 def _fits(value: object, shape: Any) -> bool:
     match shape:
         case dict():
-            return isinstance(value, dict) and all(_fits(one, shape[_EACH]) for one in value.values())
+            return isinstance(value, dict) and all(_fits(element, shape[_EACH]) for element in value.values())
         case [each]:
-            return isinstance(value, list) and all(_fits(one, each) for one in value)
+            return isinstance(value, list) and all(_fits(element, each) for element in value)
         case [*parts]:
             return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
         case FunctionType():

@@ -138,8 +138,8 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
     named = "the mean over all channels" if channel == EVERY_CHANNEL else f"channel {channel}"
     yield f"{name}: the links are those of {named}"
     if lines := links.recording.left_out:
-        told = f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}"
-        yield f"{name}: {told}: they are left out"
+        remark = f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}"
+        yield f"{name}: {remark}: they are left out"
     yield from (f"{name}: {gap}" for gap in gaps(choice))
 
 

@@ -232,7 +232,7 @@ class Scenario:
         """Whether no battery can run empty before the end of the run."""
         radio, seconds = self.radio, self.time_limit / SECOND
         highest = max(radio.rx_power_mw, radio.transition_power_mw, *(mw for _, mw in radio.tx_levels_mw))
-        return all(one.initial_energy_j * 1000 > (one.baseline_power_mw + highest) * seconds for one in self.nodes)
+        return all(node.initial_energy_j * 1000 > (node.baseline_power_mw + highest) * seconds for node in self.nodes)
 
     @property
     def header_bytes(self) -> int:

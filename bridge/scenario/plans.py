@@ -140,7 +140,7 @@ def link_delays(text: str) -> tuple[LinkDelay, ...]:
         found += [LinkDelay(*_pair(pair), keys.duration(delay)) for pair in pairs]
         if pairs and found[-1].delay == 0:
             raise ValueError(f"{delay} is not above 0")
-    if len({frozenset((one.a, one.b)) for one in found}) < len(found):
+    if len({frozenset((change.a, change.b)) for change in found}) < len(found):
         raise ValueError(f"{text} gives a link two delays")
     return tuple(found)
 

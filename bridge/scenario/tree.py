@@ -29,7 +29,7 @@ Parents = dict[NodeId, NodeId | None]
 def check_tree(tree: Sequence[ParentChange], roles: Sequence[Role]) -> None:
     """Raise ValueError unless it is a tree of brokers with clients at brokers, by `roles`."""
     parents: Parents = {}
-    for at, together in groupby(tree, key=lambda one: one.at):
+    for at, together in groupby(tree, key=lambda relink: relink.at):
         changed: list[NodeId] = []
         for change in together:
             parents[change.node] = change.parent
@@ -58,7 +58,7 @@ def tree_links(tree: Iterable[ParentChange], parents: Parents | None = None) -> 
     """
     parents = dict(parents or {})
     changes: list[LinkChange] = []
-    for at, together in groupby(tree, key=lambda one: one.at):
+    for at, together in groupby(tree, key=lambda relink: relink.at):
         new = {change.node: change.parent for change in together}
         before, edges = (_edges(new, places) for places in (parents, parents | new))
         parents |= new
@@ -80,16 +80,16 @@ def rewirings(scenario: Scenario) -> Iterator[tuple[SimTime, NodeId, Rewired]]:
     """
     if not scenario.tree:
         return
-    brokers = frozenset(node for node, one in enumerate(scenario.nodes) if Role.BROKER in one.roles)
+    brokers = frozenset(node for node, settings in enumerate(scenario.nodes) if Role.BROKER in settings.roles)
     places = Places(dict.fromkeys(range(len(scenario.nodes))), brokers)
     plan: list[ParentChange | Fault] = [*scenario.tree, *scenario.faults]
-    plan.sort(key=lambda one: one.at)
-    told: Iterable[NodeId] = range(len(scenario.nodes))
-    for at, together in groupby(plan, key=lambda one: one.at):
-        concerned = {node for one in together for node in places.apply(one)}
-        for node, place in places.news(sorted({*told, *concerned})):
+    plan.sort(key=lambda relink: relink.at)
+    unaware: Iterable[NodeId] = range(len(scenario.nodes))
+    for at, together in groupby(plan, key=lambda relink: relink.at):
+        concerned = {node for relink in together for node in places.apply(relink)}
+        for node, place in places.news(sorted({*unaware, *concerned})):
             yield at, node, place
-        told = ()
+        unaware = ()
 
 
 class Places:
@@ -225,7 +225,7 @@ def outages(faults: Iterable[Fault]) -> OutagesByNode:
 def outage_at(planned: OutagesByNode, node: NodeId, at: SimTime) -> Outage | None:
     """The outage of `node` at `at`, if any; a node is up at the instant of its recovery."""
     own = planned.get(node, ())
-    return next((one for one in own if one.start <= at and (one.end is None or at < one.end)), None)
+    return next((absence for absence in own if absence.start <= at and (absence.end is None or at < absence.end)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +249,10 @@ class AbsenceError(ValueError):
 
 def absence_commands(absences: Iterable[Absence]) -> Iterator[Command]:
     """The absences as agents' commands."""
-    for one in absences:
-        yield Command(one.leaves, one.node, Detach())
-        if one.returns is not None:
-            yield Command(one.returns, one.node, Attach())
+    for absence in absences:
+        yield Command(absence.leaves, absence.node, Detach())
+        if absence.returns is not None:
+            yield Command(absence.returns, absence.node, Attach())
 
 
 def with_absences(

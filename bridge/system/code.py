@@ -32,7 +32,8 @@ from roambus.bridge.system.process import is_raised
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
-DRIVERS = "roambus.drivers"
+DRIVERS, RECORDERS, SIMULATORS = "roambus.drivers", "roambus.recorders", "roambus.simulators"
+EXECUTORS, JOB_ARRAYS = "roambus.executors", "roambus.job_arrays"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
@@ -217,13 +218,13 @@ def is_installed(file: Path) -> bool:
 def _imported_files(file: Path) -> Iterable[Path]:
     if _is_of_a_part(file):
         return _imported_of_ours(file)
-    return [one for name in _code(file.read_bytes()).imports if (one := _file_of(name, file)) is not None]
+    return [imported for name in _code(file.read_bytes()).imports if (imported := _file_of(name, file)) is not None]
 
 
 @cache
 def _imported_of_ours(file: Path) -> frozenset[Path]:
     """Cache roambus' own: a process runs the code it imported."""
-    return frozenset(one for name in _our_code(file).imports if (one := _file_of(name, file)) is not None)
+    return frozenset(imported for name in _our_code(file).imports if (imported := _file_of(name, file)) is not None)
 
 
 def _file_of(module: str, importer: Path) -> Path | None:
@@ -329,24 +330,24 @@ def _describe(node: ast.AST, add: Callable[[str], None], add_import: Callable[[a
         if value is None or value == []:
             continue
         add(name)
-        for one in _executed(node, name, value) if isinstance(value, list) else (value,):
-            if isinstance(one, ast.AST):
-                _describe(one, add, add_import)
+        for child in _executed(node, name, value) if isinstance(value, list) else (value,):
+            if isinstance(child, ast.AST):
+                _describe(child, add, add_import)
             else:
-                add(repr(one))
+                add(repr(child))
     add(")")
 
 
 def _executed(node: ast.AST, name: str, values: list[object]) -> list[object]:
     """Return the list's members, less those for people only."""
     if not isinstance(node, ast.Call):
-        return [one for one in values if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+        return [value for value in values if not (isinstance(value, ast.Expr) and _is_text(value.value))]
     called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of an ast.Attribute, or an ast.Name
     if (first := DECLARATIONS.get(called)) is None:
         return values
     if name == "keywords":
-        return [one for one in values if not (isinstance(one, ast.keyword) and one.arg in MEANINGS)]
-    return values[:first] + [one for one in values[first:] if not _is_text(one)]
+        return [value for value in values if not (isinstance(value, ast.keyword) and value.arg in MEANINGS)]
+    return values[:first] + [value for value in values[first:] if not _is_text(value)]
 
 
 def _is_text(node: object) -> bool:

@@ -147,8 +147,8 @@ def private_folder(purpose: str, parent: Path | None = None) -> Iterator[Path]:
             with interrupts_postponed():  # a folder that is made, and whose name is not known yet, would stay
                 new = Path(tempfile.mkdtemp(prefix=f"{NEW}{prefix_of(purpose)}", dir=parent))
                 folder = new.with_name(new.name.removeprefix(NEW))
-                for one in (new, folder):
-                    resources.callback(shutil.rmtree, one, ignore_errors=True)
+                for place in (new, folder):
+                    resources.callback(shutil.rmtree, place, ignore_errors=True)
                 lock = os.open(new, os.O_DIRECTORY)
                 resources.callback(os.close, lock)
                 with suppress(OSError):  # not every file system has locks: then it is never taken for abandoned

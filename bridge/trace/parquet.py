@@ -197,7 +197,9 @@ def _bytes_of_texts(column: pa.Array) -> int:
 def _check_rows(file: Path, batch: pa.RecordBatch) -> None:
     for column, greatest in ((TIME_S, LATEST_S), (NODE, GREATEST_NODE)):
         extremes = pc.min_max(batch[column]).as_py()
-        bad = next((one for one in extremes.values() if one is not None and not 0 <= one <= greatest), None)
+        bad = next(
+            (extreme for extreme in extremes.values() if extreme is not None and not 0 <= extreme <= greatest), None
+        )
         if column == TIME_S and pc.any(pc.is_nan(batch[column])).as_py():
             bad = math.nan  # where all are, older PyArrows find infinite extremes
         if bad is not None:
@@ -244,9 +246,9 @@ class DamagedTraceError(UserError):
         super().__init__(f"{file}: {problem}")
 
 
-def first_difference(one: Path, other: Path) -> str:
+def first_difference(left_path: Path, right_path: Path) -> str:
     """Return two traces' first differing row, or ""; raise DamagedTraceError."""
-    first, second = read_trace(one), read_trace(other)
+    first, second = read_trace(left_path), read_trace(right_path)
     if first.equals(second):
         return ""
     for number in range(min(len(first), len(second))):  # one by one: all rows as Python objects would not fit

@@ -169,7 +169,7 @@ class About:
 
     def metadata(self) -> dict[str, str]:
         """What the file holds."""
-        return {f"{_PREFIX}{one.name}": _bounded(getattr(self, one.name)) for one in fields(self)}
+        return {f"{_PREFIX}{field.name}": _bounded(getattr(self, field.name)) for field in fields(self)}
 
     def describe(self) -> str:
         """Return three lines of printable text: a trace can be foreign."""
@@ -198,13 +198,15 @@ def _bounded(value: Any) -> str:
 def read_metadata(metadata: Mapping[str, str]) -> About | None:
     """Return a file's metadata, None in an earlier version's; raise ValueError if invalid."""
     values: dict[str, Any] = {}
-    for one in fields(About):
-        text = metadata.get(f"{_PREFIX}{one.name}")
+    for field in fields(About):
+        text = metadata.get(f"{_PREFIX}{field.name}")
         if text is None:
             return None
         if len(text) > LONGEST:
-            raise ValueError(f"its {one.name} is longer than any")
-        values[one.name] = text if one.type == "str" else _parsed(one.name, text, int if one.type == "int" else dict)
+            raise ValueError(f"its {field.name} is longer than any")
+        values[field.name] = (
+            text if field.type == "str" else _parsed(field.name, text, int if field.type == "int" else dict)
+        )
     return About(**values)
 
 

@@ -148,7 +148,7 @@ class Vocabulary:
     @property
     def filter_names(self) -> dict[Filter, str]:
         """The transcript's name of each filter; of several the last defined."""
-        return {one: name for name, one in self.filters.meanings.items()}
+        return {meaning: name for name, meaning in self.filters.meanings.items()}
 
 
 def parse_attributes(text: str) -> Attributes:

@@ -61,7 +61,7 @@ class Journal:
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
         """Keep an entry that a transcript can show."""
         shown = Send | Deliver | Note | SendFailed
-        self.entries += (Entry(time, node, one) for one in happenings if isinstance(one, shown))
+        self.entries += (Entry(time, node, happening) for happening in happenings if isinstance(happening, shown))
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Record the agent's events and actions."""
@@ -93,13 +93,13 @@ class NetworkNames(Names):
         """The node's client, which has its own name on a broker's node."""
         return NOBODY if node is None else self._network.subscriber_name(node)
 
-    def filter(self, one: Filter) -> str:
+    def filter(self, wanted: Filter) -> str:
         """The transcript's name; none for a filter that an agent made itself."""
-        return self._filters.get(one) or super().filter(one)
+        return self._filters.get(wanted) or super().filter(wanted)
 
-    def notification(self, one: Notification) -> str:
+    def notification(self, event: Notification) -> str:
         """The event's name; an event without a command is written out."""
-        return self._events.get(str(one.id)) or f"{{{format_attributes(one.attributes)}}}"
+        return self._events.get(str(event.id)) or f"{{{format_attributes(event.attributes)}}}"
 
     def notification_id(self, identifier: str) -> str:
         """The event's name by its identifier, as notes have it."""

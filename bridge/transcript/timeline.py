@@ -113,7 +113,7 @@ class Timeline:
         Each command counts from the one before; the slot fits the longest.
         """
         first, *others = line
-        if any(isinstance(one.command, Start) for one in (first, *others)):
+        if any(isinstance(entry.command, Start) for entry in (first, *others)):
             if len(self.slots) > 1 or number is None or others:
                 raise ValueError("'start' can only be the first command, without a setup before it")
             self.slots[0].number = number
@@ -149,8 +149,8 @@ class Timeline:
 
     def losses(self) -> Iterator[LinkLoss]:
         """Links with their own loss."""
-        for one, share in self.head.losses.items():
-            a, b, one_way = self.network.link(one)
+        for link, share in self.head.losses.items():
+            a, b, one_way = self.network.link(link)
             yield LinkLoss(a, b, share)
             if not one_way:
                 yield LinkLoss(b, a, share)
@@ -176,7 +176,7 @@ class Timeline:
             faults=tuple(self._faults),
             ideal=IdealLinks(
                 self.head.delay,
-                tuple(LinkDelay(*self.network.link(one)[:2], delay) for one, delay in self.head.delays.items()),
+                tuple(LinkDelay(*self.network.link(link)[:2], delay) for link, delay in self.head.delays.items()),
                 self.head.loss,
                 tuple(self.losses()),
                 links=self.network.links,
@@ -188,7 +188,7 @@ class Timeline:
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
             raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
-        if text := refusal(command, self.parents, {one.node: one.kind for one in self._faults}, self.network):
+        if text := refusal(command, self.parents, {fault.node: fault.kind for fault in self._faults}, self.network):
             raise ValueError(text)
         match command:
             case Wait(time):

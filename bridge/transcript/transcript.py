@@ -150,7 +150,7 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
     with document.at(head.agent_line) if is_own else nullcontext():
         announce_code(head.agent, overrides.announce)
         agent = load_agent(head.agent)
-        own = {one.name for one in fields(agent.parameters_type)}
+        own = {parameter.name for parameter in fields(agent.parameters_type)}
         given = GIVEN_TREE if timeline.network.is_tree and own >= GIVEN_TREE.keys() else {}
         parameters = {**given, **head.parameters, **overrides.parameters}
         with mistakes_at(f"agent {head.agent}"):
@@ -160,10 +160,10 @@ def _choose(document: Document, timeline: Timeline, overrides: Overrides) -> tup
 
 def hidden_names(document: Document, planned: Plan) -> set[str]:
     """The hidden names; raises UserError for one that hides nothing, probably mistyped."""
-    head, told = planned.head, [cast("Any", one.message_type) for one in planned.agent_class.messages]
+    head, kinds = planned.head, [cast("Any", message.message_type) for message in planned.agent_class.messages]
     # A frame of the link layer has no type of its own, but that of what it carries.
     own = planned.agent_class.own_notes
-    known = NOTES | own.keys() | {one for one in told if isinstance(one, str)}
+    known = NOTES | own.keys() | {message_type for message_type in kinds if isinstance(message_type, str)}
     for name, number in head.hidden.items():
         with document.at(number):
             if name not in known:
@@ -176,7 +176,7 @@ def hidden_names(document: Document, planned: Plan) -> set[str]:
 def _refuse_unknown_listings(document: Document, journal: Journal) -> None:
     """Only agents know their listings, so this check follows the run."""
     for look, listings in journal.views:
-        known = {name: None for one in listings.values() for name in one}
+        known = {name: None for names_of_listing in listings.values() for name in names_of_listing}
         if look.number is not None and look.show.name_among(known) not in known:
             with document.at(look.number):
                 raise UserError(unknown("listing", look.show.what, known))

@@ -85,8 +85,8 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
             raise ProtocolError(f"Hello: {what} {theirs}, the run's ini has {ours}: start it with this run's ini")
     nodes = [_read_node(node, info) for node, info in enumerate(message.nodes)]
     if max(message.most_bytes, message.header_bytes) > MOST_BYTES:
-        told = f"messages of {message.most_bytes} bytes, and headers of {message.header_bytes}"
-        raise ProtocolError(f"Hello: {told}: at most {MOST_BYTES} are possible")
+        limits = f"messages of {message.most_bytes} bytes, and headers of {message.header_bytes}"
+        raise ProtocolError(f"Hello: {limits}: at most {MOST_BYTES} are possible")
     framing = Framing(message.most_bytes, message.header_bytes, message.queue, message.bits_per_second)
     return Hello(
         message.simulator,
@@ -143,7 +143,7 @@ class StepReader:
         self._deliveries = 0
         self._dead: set[NodeId] = set()
         self._insists = moves
-        self._told: dict[NodeId, SimTime] = {}  # the last moves
+        self._last_moves: dict[NodeId, SimTime] = {}
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
         """Return a Step for each eventful instant, in order; raise ProtocolError before any.
@@ -159,10 +159,10 @@ class StepReader:
             raise ProtocolError(f"Step at {format_time(now)}: the time limit is {format_time(self._time_limit)}")
         quiet = max(self._earliest, handled + 1) if handled > self._now else self._earliest
         arrivals = message.arrivals
-        one = arrivals[0] if len(arrivals) == 1 and not (message.failures or message.deaths) else None
-        if one is not None and quiet <= one.time <= now:
+        arrival = arrivals[0] if len(arrivals) == 1 and not (message.failures or message.deaths) else None
+        if arrival is not None and quiet <= arrival.time <= now:
             # Nearly every Step: to sort its one event into instants would take longer than to read it.
-            steps = [Step(one.time, sorted(self._read_arrival(one), key=_receiver), [], more)]
+            steps = [Step(arrival.time, sorted(self._read_arrival(arrival), key=_receiver), [], more)]
         else:
             steps = self._read_window(message, quiet, handled)
         self._check_window(now, more, steps, wake_up)
@@ -206,11 +206,11 @@ class StepReader:
     def _read_way(self, moves: Iterable[pb.Move]) -> list[Move]:
         read = [self._read_move(move) for move in moves]
         for move in read:
-            if move.time < self._told.setdefault(move.node, move.time):
+            if move.time < self._last_moves.setdefault(move.node, move.time):
                 raise ProtocolError(f"Step: node {move.node} goes back to {format_time(move.time)}")
-            self._told[move.node] = move.time
-        if self._insists and len(self._told) < self._nodes:
-            node = min({*range(self._nodes)} - {*self._told})
+            self._last_moves[move.node] = move.time
+        if self._insists and len(self._last_moves) < self._nodes:
+            node = min({*range(self._nodes)} - {*self._last_moves})
             raise ProtocolError(
                 f"Step: the simulator does not tell where node {node} is, and the agent needs positions: "
                 f"give {MOVEMENT_FILE.name}, or use --backend radio"

@@ -111,9 +111,9 @@ def readings() -> list[dict[str, bool]]:
 def chains() -> list[list[str]]:
     """The pairs of choices, in groups that share a column of the design."""
     groups: dict[str, list[str]] = {}
-    for one, two in itertools.combinations(CHOICES, 2):
-        column = "".join(sorted(set(one.word) ^ set(two.word)))
-        groups.setdefault(column, []).append(f"{one.name} x {two.name}")
+    for first, two in itertools.combinations(CHOICES, 2):
+        column = "".join(sorted(set(first.word) ^ set(two.word)))
+        groups.setdefault(column, []).append(f"{first.name} x {two.name}")
     return list(groups.values())
 
 
@@ -248,14 +248,14 @@ def design_columns() -> dict[str, np.ndarray]:
     table = pd.DataFrame(readings()).astype(int) * 2 - 1
     columns = {choice.name: table[choice.name].to_numpy() for choice in CHOICES}
     for chain in chains():
-        one, two = chain[0].split(" x ")
-        columns[" = ".join(chain)] = (table[one] * table[two]).to_numpy()
+        first, two = chain[0].split(" x ")
+        columns[" = ".join(chain)] = (table[first] * table[two]).to_numpy()
     return columns
 
 
 def _stacked(found: Mapping[Row, Judged], uncounted: bool) -> dict[tuple[int, str], pd.DataFrame]:
     """By claim and part, a table of margins: a row for each reading, a column for each seed."""
-    parts = [one.margins.assign(reading=number) for (number, way), one in found.items() if way is uncounted]
+    parts = [factorial.margins.assign(reading=number) for (number, way), factorial in found.items() if way is uncounted]
     whole = pd.concat(parts, ignore_index=True)
     return {
         (int(str(claim)), str(part)): rows.pivot(index="reading", columns="seed", values="margin")
@@ -330,10 +330,10 @@ def best_readings(table: pd.DataFrame, number: int = 3) -> list[dict[str, bool]]
 def verdict_table(found: Mapping[Row, Judged], design: Mapping[int, Reading]) -> pd.DataFrame:
     """A row for each reading and count of messages: its choices, each claim's verdict, and how many hold."""
     rows = []
-    for (number, uncounted), one in found.items():
+    for (number, uncounted), factorial in found.items():
         chosen = {name: int(way) for name, way in design[number].items()}
-        verdicts = {f"claim {claim}": verdict.value for claim, verdict in one.verdicts.items()}
-        holding = sum(verdict is Verdict.HOLDS for verdict in one.verdicts.values())
+        verdicts = {f"claim {claim}": verdict.value for claim, verdict in factorial.verdicts.items()}
+        holding = sum(verdict is Verdict.HOLDS for verdict in factorial.verdicts.values())
         rows.append({"reading": number, **chosen, UNCOUNTED: int(uncounted), "hold": holding, **verdicts})
     return pd.DataFrame(rows)
 
@@ -347,8 +347,8 @@ def claim_table(found: Mapping[Row, Judged], table: pd.DataFrame) -> pd.DataFram
     mains = table[table["effect"].isin([choice.name for choice in CHOICES]) & table["significant"]]
     rows = []
     for number in sorted(set(table["claim"])):
-        said = [one.verdicts[number] for one in found.values()]
-        leaning = sum(_leans(one.margins[one.margins["claim"] == number]) for one in found.values())
+        said = [reading.verdicts[number] for reading in found.values()]
+        leaning = sum(_leans(reading.margins[reading.margins["claim"] == number]) for reading in found.values())
         on_claim = mains[(mains["claim"] == number) & (mains[UNCOUNTED] == 0)]
         sides = [on_claim.loc[side, "effect"].unique() for side in (on_claim["half"] > 0, on_claim["half"] < 0)]
         counts = (said.count(Verdict.HOLDS), leaning, said.count(Verdict.DOES_NOT_HOLD))
@@ -383,7 +383,7 @@ def _design_results(folder: Path) -> dict[Row, Judged]:
 def _best(folder: Path) -> dict[int, Reading]:
     """The three readings that the model names, and the design's own with the most verdicts that hold, by number."""
     found = _design_results(folder)
-    (own, _), _ = max(found.items(), key=lambda one: [*one[1].verdicts.values()].count(Verdict.HOLDS))
+    (own, _), _ = max(found.items(), key=lambda entry: [*entry[1].verdicts.values()].count(Verdict.HOLDS))
     return dict(enumerate([*best_readings(effects(found)), readings()[own - 1]], start=1))
 
 

@@ -72,7 +72,7 @@ def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str
     if list(done["agents"]) != list(asked["agents"]):
         yield f"agent={','.join(done['agents'])}"
     for axis, values in done["axes"].items():
-        there, usual = (",".join(map(str, one)) for one in (values, asked["axes"][axis]))
+        there, usual = (",".join(map(str, levels)) for levels in (values, asked["axes"][axis]))
         if there != usual:
             yield f"{axis}={there}"
     for variable, value in done["set"].items():
@@ -97,7 +97,7 @@ def record(page: Path, results: Iterable[Path], then: Sequence[str] = (), files:
         raise UserError(f"{', '.join(map(str, folders))}: no run has a log that names its code")
     found = {
         CODE: " and ".join(sorted({maker.code for maker in makers})),
-        DATE: " to ".join(sorted({min(one.date for one in makers), max(one.date for one in makers)})),
+        DATE: " to ".join(sorted({min(maker.date for maker in makers), max(maker.date for maker in makers)})),
         MACHINE: " and ".join(sorted({maker.machine for maker in makers})),
         SWEEPS: [_made(folder, texts) for folder in folders],
         THEN: list(then),
@@ -175,7 +175,9 @@ def stale_runs(known: Record) -> dict[str, list[str]]:
             stale[sweep[COMMAND]] = [f"all of them: {error}"]
             continue
         found = [
-            f"{agent} ({one[RUNS]:,} runs)" for agent, one in sweep[AGENTS].items() if today.get(agent) != one[KEY]
+            f"{agent} ({facts[RUNS]:,} runs)"
+            for agent, facts in sweep[AGENTS].items()
+            if today.get(agent) != facts[KEY]
         ]
         if found:
             stale[sweep[COMMAND]] = found
@@ -187,7 +189,7 @@ def renewal(known: Record) -> list[str]:
     commands = [sweep[COMMAND] for sweep in known[SWEEPS] if TEXT not in sweep]
     folders = [f"results/{shlex.split(command)[2]}" for command in commands]
     return [
-        *(f"{one} --out {to} && roambus aggregate {to}" for one, to in zip(commands, folders, strict=True)),
+        *(f"{command} --out {to} && roambus aggregate {to}" for command, to in zip(commands, folders, strict=True)),
         *known[THEN],
     ]
 

@@ -98,16 +98,16 @@ def joined(sweeps: Sequence[Measurements]) -> Measurements:
     # Sweeps to compare repeat agents: counted twice, the same seeds would make intervals too narrow.
     agents: dict[str, None] = {}
     new = []
-    for one in sweeps:
-        new.append(one.runs[~one.runs[AGENT].isin(agents)])
-        agents |= dict.fromkeys(one.agents)
+    for part in sweeps:
+        new.append(part.runs[~part.runs[AGENT].isin(agents)])
+        agents |= dict.fromkeys(part.agents)
     runs = pd.concat(new, ignore_index=True)
     # What all nodes of a run send and use, over what is delivered; nothing where nothing is delivered.
     delivered = runs[c.DELIVERED].where(runs[c.DELIVERED] > 0)
     energy = runs[c.ENERGY_PER_NODE_MJ] * (runs[c.MESSAGES] / runs[c.MESSAGES_PER_NODE]) / delivered
     runs = runs.assign(**{MESSAGES_PER_DELIVERY: runs[c.MESSAGES] / delivered, ENERGY_PER_DELIVERY_MJ: energy})
-    oracle = list(dict.fromkeys(agent for one in sweeps for agent in one.oracle_agents))
-    titles = {label: title for one in sweeps for label, title in one.sweep.get(TITLES, {}).items()}
+    oracle = list(dict.fromkeys(agent for part in sweeps for agent in part.oracle_agents))
+    titles = {label: title for part in sweeps for label, title in part.sweep.get(TITLES, {}).items()}
     sweep = {**sweeps[0].sweep, "agents": agents, ORACLE: oracle, TITLES: titles}
     known = (*sweeps[0].metrics, *COSTS)
     return Measurements(runs, mean_points(runs, known), sweep, metrics=known)
@@ -300,8 +300,8 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
     groups = {"defaults": every, **others, **({"without link layer": bare} if bare else {})}
     return {
         "sweeps": [
-            (name, rerun_command(name, one.sweep, one.seeds), one.runs_there(), one.seeds)
-            for name, one in sweeps.items()
+            (name, rerun_command(name, results.sweep, results.seeds), results.runs_there(), results.seeds)
+            for name, results in sweeps.items()
         ],
         "claims": _labelled(every[:first]),
         "further": _labelled(every[first:]),

@@ -125,7 +125,7 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     if measured.metric(metric).scale is Scale.LOGARITHMIC and not 0 < _DECADE * min(means) <= max(means):
         # Means that differ by less than a factor of ten are easier to read on a linear axis.
         found = [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
-    return [replace(figure, beside=tuple(series for one in found for series in one.series)) for figure in found]
+    return [replace(figure, beside=tuple(series for other in found for series in other.series)) for figure in found]
 
 
 def _plan(measured: Measurements, metric: str, against: str, place: dict[str, str]) -> Plan:

@@ -189,9 +189,9 @@ def _different_shares(measured: Measurements) -> Iterator[str]:
     rates = spread(measured.points[measured.points[METRIC] == DELIVERY_RATE_ALL], measured.axes)
     places = [(place, rows.set_index(AGENT)[MEAN]) for place, rows in rates.groupby([*measured.axes] or [METRIC])]
     apart = [(found.max() - found.min(), place, found) for place, found in places]
-    far = [one for one in apart if one[0] > ALIKE]
+    far = [pair for pair in apart if pair[0] > ALIKE]
     if far:
-        _, place, found = max(far, key=lambda one: one[0])
+        _, place, found = max(far, key=lambda pair: pair[0])
         where = ", ".join(f"{axis} {value}" for axis, value in zip(measured.axes, place, strict=False))
         shares = f"{found.idxmax()} {found.max():.2f} and {found.idxmin()} {found.min():.2f}"
         at = f"{len(far)} of {len(apart)} places" + (f", most at {where}" if where else "")

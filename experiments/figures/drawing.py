@@ -141,6 +141,8 @@ _SIDE = 0.5
 """How far the axis reaches on both sides of a single x value, or of agents side by side."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
 """An x label's largest width, and the gap between two, in widths of the axis."""
+_SEED_SIZE = 3
+"""The width of a seed's point, in pt."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
 
@@ -215,19 +217,29 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
     lines = []
     for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, look), strict=True)):
         shift = (index - gaps / 2) * dodge
-        lines.append(_plot_series(series, [at[x] + shift for x in series.x], axes, paint))
+        shifted = [at[x] + shift for x in series.x]
+        lines.append(_plot_series(series, shifted, axes, paint, with_seeds=figure.shows_seeds))
     axes.set_xticks(list(at.values()), _labels(at, figure.labels))
     if len(at) == 1 or not all(series.label for series in figure.series):
         axes.set_xlim(min(at.values()) - _SIDE, max(at.values()) + _SIDE)
     shown = figure.beside or figure.series
-    ends = [end for series in shown for end in (*series.low, *series.high) if not math.isnan(end)]
+    ends = [end for series in shown for end in _ends(series, figure.shows_seeds) if not math.isnan(end)]
     means = [mean for series in shown for mean in series.mean]
     return lines, set_scale(axes, figure.scale, [*ends, *means], means)
 
 
-def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any]) -> ErrorbarContainer:
+def _ends(series: Series, with_seeds: bool) -> Sequence[float]:  # of two kinds of pictures
+    return [one for values in series.values for one in values] if with_seeds else (*series.low, *series.high)
+
+
+def _plot_series(
+    series: Series, places: Sequence[float], axes: Axes, paint: dict[str, Any], *, with_seeds: bool
+) -> ErrorbarContainer:
     reach = np.nan_to_num([np.subtract(series.mean, series.low), np.subtract(series.high, series.mean)])
-    yerr = reach if np.any(reach) else None
+    yerr = reach if np.any(reach) and not with_seeds else None
+    if with_seeds:
+        seeds = [(place, value) for place, values in zip(places, series.values, strict=True) for value in values]
+        axes.plot(*zip(*seeds, strict=True), ".", color=paint["color"], markersize=_SEED_SIZE, clip_on=False)
     line = axes.errorbar(places, series.mean, yerr=yerr, **paint)
     for part in line.get_children():
         part.set_clip_on(False)
@@ -236,9 +248,9 @@ def _plot_series(series: Series, places: Sequence[float], axes: Axes, paint: dic
 
 def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
     """Each line's colour, marker and dash."""
-    agents = [one.place.get(AGENT, "") for one in series]
+    agents = [line.place.get(AGENT, "") for line in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
-    ranks = [look.agents.index(one) if one in look.agents else index for index, one in enumerate(agents)]
+    ranks = [look.agents.index(agent) if agent in look.agents else index for index, agent in enumerate(agents)]
     before = [ranks[:index].count(rank) for index, rank in enumerate(ranks)]
     # An agent's further lines have markers and dashes that no agent has.
     further = itertools.count(max([len(look.agents) - 1, *ranks]) + 1)
@@ -247,9 +259,9 @@ def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
         {
             "color": colour_of(rank, 0 if look.is_grey else earlier, look),
             "marker": _MARKERS[form % len(_MARKERS)],
-            "linestyle": _LINES[form % len(_LINES)] if one.label else "",
+            "linestyle": _LINES[form % len(_LINES)] if agent.label else "",
         }
-        for one, rank, earlier, form in zip(series, ranks, before, forms, strict=True)
+        for agent, rank, earlier, form in zip(series, ranks, before, forms, strict=True)
     ]
 
 

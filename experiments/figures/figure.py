@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, LACKING
-from roambus.experiments.measurements import Measurements
+from roambus.experiments.measurements import Measurements, rows_at
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
 from roambus.spark.metrics.catalogue import Scale, Support
 
@@ -68,9 +68,11 @@ def slug(text: str) -> str:
 NAMES = {
     Support.ANY: "t-intervals",
     Support.POSITIVE: "t-intervals (computed on the logarithmic scale)",
-    Support.SHARE: "t-intervals (computed on the logit scale)",
+    Support.SHARE: "intervals of shares (Korn and Graubard)",
 }
 """The captions' words for the intervals of a metric."""
+FEW = 6
+"""With fewer seeds a share's values themselves are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class Series:
     high: tuple[float, ...]
     seeds: tuple[int, ...]
     place: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[tuple[float, ...], ...] = ()
+    """At each x the values of the seeds."""
 
 
 def capital(text: str) -> str:
@@ -137,12 +141,20 @@ class Figure(Shown):
         return self.scale is Scale.LOGARITHMIC
 
     @property
+    def shows_seeds(self) -> bool:
+        """Whether each seed's share is drawn in place of intervals, which are wide with few seeds."""
+        few = all(n < FEW for series in self.series for n in series.seeds)
+        return self.within is Support.SHARE and few and all(series.values for series in self.series)
+
+    @property
     def intervals(self) -> str:
         """The number of seeds and the kind of the intervals; a single seed has none."""
         counts = sorted({n for series in self.series for n in series.seeds})
         if counts == [1]:
             return "1 seed, so without intervals"
         seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        if self.shows_seeds:
+            return f"means of {seeds} seeds, and each seed as a point"
         return f"means of {seeds} seeds with 95 % {NAMES[self.within]}"
 
 
@@ -190,9 +202,11 @@ def oracle_remark(measured: Measurements, agents: Sequence[str]) -> str:
 
 def beside(figures: Sequence[Figure]) -> list[Figure]:
     """The figures; those with the same lines of one metric, such as one of each agent, get one vertical range."""
-    kinds = [(one.x_title, one.y_title, one.scale, *(line.label for line in one.series)) for one in figures]
-    groups = {kind: [one for own, one in zip(kinds, figures, strict=True) if own == kind] for kind in kinds}
-    lines = {kind: tuple(series for one in group for series in one.series) for kind, group in groups.items()}
+    kinds = [
+        (figure.x_title, figure.y_title, figure.scale, *(line.label for line in figure.series)) for figure in figures
+    ]
+    groups = {kind: [figure for own, figure in zip(kinds, figures, strict=True) if own == kind] for kind in kinds}
+    lines = {kind: tuple(series for figure in group for series in figure.series) for kind, group in groups.items()}
     return [replace(figure, beside=lines[kind]) for kind, figure in zip(kinds, figures, strict=True)]
 
 
@@ -202,7 +216,17 @@ def _series(measured: Measurements, line: Line, metric: str, x: str, places: Seq
         rows = pd.concat([rows.rename(index={LACKING: place}) for place in places])
     rows = rows.loc[[value for value in places if value in rows.index]]
     means, low, high, seeds = (tuple(rows[column]) for column in (MEAN, LOW, HIGH, N))
-    return Series(line.label, tuple(rows.index), means, low, high, seeds, line.place)
+    values = _values(measured, line, metric, x)
+    seen = tuple(values.get(place, values.get(LACKING, ())) for place in rows.index)
+    return Series(line.label, tuple(rows.index), means, low, high, seeds, line.place, seen)
+
+
+def _values(measured: Measurements, line: Line, metric: str, x: str) -> dict[str, tuple[float, ...]]:
+    """The values of the seeds at each place of a line."""
+    runs = rows_at(measured.runs, line.place)
+    if metric not in runs:
+        return {}
+    return {str(place): tuple(of.dropna()) for place, of in runs.groupby(x, sort=False)[metric]}
 
 
 def plans_of_any_sweep(measured: Measurements) -> Iterator[Plan]:

@@ -92,11 +92,11 @@ def _at_ends(panel: Panel, is_narrow: bool) -> None:
 
 def make_room(picture: Picture, rows: int) -> None:
     """Make the picture as high as its names need, and put those at ends in their places."""
-    at_ends = [[one for one in axes.texts if isinstance(one, Annotation)] for axes in picture.axes]
-    legends = [one.get_window_extent().height / picture.dpi for one in picture.legends]
+    at_ends = [[text for text in axes.texts if isinstance(text, Annotation)] for axes in picture.axes]
+    legends = [legend.get_window_extent().height / picture.dpi for legend in picture.legends]
     names = max(sum(map(_height, texts)) / picture.dpi for texts in at_ends)
     height = picture.get_figheight()
-    above = any(one.get_label() for one in picture.legends)
+    above = any(legend.get_label() for legend in picture.legends)
     picture.set_figheight(max(height, rows * names + _FREE, sum(legends) + (_LEAST_AXES * height if above else _FREE)))
     picture.draw_without_rendering()
     for axes, texts in zip(picture.axes, at_ends, strict=True):
@@ -107,9 +107,9 @@ def _place(axes: Axes, texts: Sequence[Annotation]) -> None:
     size = axes.get_window_extent().height
     ends = [axes.transAxes.inverted().transform(axes.transData.transform(text.xy))[1] for text in texts]
     order = np.argsort(ends, kind="stable")
-    heights = np.array([_height(texts[one]) for one in order]) / size
-    for one, y in zip(order, spread(np.array(ends)[order], heights), strict=True):
-        texts[one].xyann = (_END, float(y))
+    heights = np.array([_height(texts[number]) for number in order]) / size
+    for number, y in zip(order, spread(np.array(ends)[order], heights), strict=True):
+        texts[number].xyann = (_END, float(y))
 
 
 def _height(name: Annotation) -> float:

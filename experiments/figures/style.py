@@ -103,6 +103,6 @@ def _inches(text: str) -> tuple[float, float]:
     if found is None:
         raise UserError(f"--size: {text!r}: write WIDTHxHEIGHT, such as 3.3x2.5, 88x60mm, or one of {', '.join(SIZES)}")
     width, height = (float(number) * _UNITS[found[3] or "in"] for number in found.group(1, 2))
-    if not all(_LEAST <= one <= _MOST for one in (width, height)):
+    if not all(_LEAST <= length <= _MOST for length in (width, height)):
         raise UserError(f"--size: {text}: a figure is {_LEAST:g} to {_MOST:g} inches wide and high")
     return width, height

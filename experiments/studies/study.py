@@ -181,7 +181,7 @@ def find_extra(folder: Path, own: Study | None = None, measure: Sequence[str] = 
 
     They come from its study, `measure`, and the sweep: installed packages, and files that the user's own sweep named.
     """
-    chosen = [one for one in measured_by(folder) if is_chosen(folder, one)]
+    chosen = [name for name in measured_by(folder) if is_chosen(folder, name)]
     return extra_of(origin_of(folder, own)) + all_own_metrics(dict.fromkeys([*measure, *chosen]))
 
 
@@ -202,9 +202,11 @@ def read_results(results: Path, own: Study | None = None) -> StudyResults:
     found = [
         SweepResults(read_measurements(folder, extra_of(origin)), origin, folder) for folder, origin in origins.items()
     ]
-    study = next((one.origin.study for one in found if one.origin), None)
+    study = next((candidate.origin.study for candidate in found if candidate.origin), None)
     order = study.sweeps if study else ()
     found.sort(
-        key=lambda one: order.index(one.origin.sweep) if one.origin and one.origin.sweep in order else len(order)
+        key=lambda results: (
+            order.index(results.origin.sweep) if results.origin and results.origin.sweep in order else len(order)
+        )
     )
     return StudyResults(study, tuple(found))

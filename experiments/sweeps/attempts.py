@@ -156,7 +156,7 @@ def _execute(plan: RunPlan, backend: BackendFactory, key: str) -> str | None:
         failure = _first_line(error)
         # Next time there may be enough memory: the run has failed for now, and the same sweep tries it again. Nobody
         # can tell a machine that has none left from an agent that takes all that there is.
-        if any(isinstance(one, MemoryError) for one in (error, error.__cause__, error.__context__)):
+        if any(isinstance(cause, MemoryError) for cause in (error, error.__cause__, error.__context__)):
             (plan.folder / FAILED_FILE).unlink(missing_ok=True)
     log = plan.folder / LOG_FILE
     kept.close()

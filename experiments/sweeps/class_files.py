@@ -85,7 +85,7 @@ def _parsed(source: str) -> Sequence[ast.stmt]:
 
 def _needed(name: str, statements: Sequence[ast.stmt], what: str) -> list[str]:
     last = {name: number for number, statement in enumerate(statements) for name in _bound(statement)}
-    found = {number for number, one in enumerate(statements) if _is_of_the_future(one)}
+    found = {number for number, statement in enumerate(statements) if _is_of_the_future(statement)}
     waiting, seen = [name], set[str]()
     while waiting:
         wanted = waiting.pop()

@@ -38,11 +38,11 @@ def check_different(sweep: Sweep, planned: Sequence[tuple[Point, RunPlan]]) -> N
 def _difference(sweep: Sweep, first: Point, second: Point) -> str:
     if first.seed != second.seed:
         return f"seeds {first.seed} and {second.seed} make the same run: {SEED_LINE}"
-    for (name, one), (_, other) in zip(first.axes, second.axes, strict=True):
-        if one != other:
+    for (name, values), (_, other) in zip(first.axes, second.axes, strict=True):
+        if values != other:
             is_parameter = any(axis.owner for axis in sweep.axes if axis.name == name)
             hint = PARAMETERS_LINE if is_parameter else "remove one of them, or use the variable in the template"
-            return f"axis {name}: {one} and {other} make the same run: {hint}"
+            return f"axis {name}: {values} and {other} make the same run: {hint}"
     labels = f"agents {first.agent.label} and {second.agent.label} make the same run"
     is_parameter = first.agent.parameters != second.agent.parameters
     return f"{labels}: {PARAMETERS_LINE if is_parameter else 'remove one of them'}"

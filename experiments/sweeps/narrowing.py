@@ -72,7 +72,7 @@ def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:
         axis = dataclasses.replace(
             plain_axis(parameter, text.split(","), f"{_PARAMETER_OPTION} {name}"), owner=owner or EVERY_AGENT
         )
-        others = (one for one in sweep.axes if (one.name, bool(one.owner)) != (parameter, True))
+        others = (axis for axis in sweep.axes if (axis.name, bool(axis.owner)) != (parameter, True))
         sweep = dataclasses.replace(sweep, source=_PARAMETER_OPTION, axes=(*others, axis))
     if settings:
         validate(sweep)
@@ -96,12 +96,12 @@ def with_agents(sweep: Sweep, agents: str | Sequence[str]) -> Sweep:
 
 def same_labels(sweep: Sweep, chosen: Sweep) -> Iterator[str]:
     """Say which chosen agents are the sweep's own with parameters, not the agents of these names."""
-    for one in chosen.agents:
-        if one in sweep.agents and one.parameters:
-            settings = " ".join(map("=".join, one.parameters))
-            module = load_agent(one.agent)
+    for agent in chosen.agents:
+        if agent in sweep.agents and agent.parameters:
+            settings = " ".join(map("=".join, agent.parameters))
+            module = load_agent(agent.agent)
             yield (
-                f"{_OPTION} {one.label}: the sweep's own {one.label}, which is {one.agent} with {settings}; "
+                f"{_OPTION} {agent.label}: the sweep's own {agent.label}, which is {agent.agent} with {settings}; "
                 f"{module.__module__}:{module.__qualname__} is the agent with its defaults"
             )
 

@@ -66,7 +66,7 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({PRECISION: sweep.precision} if sweep.precision else {}),
         **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
         **({ORACLE: oracle} if (oracle := _oracle(sweep)) else {}),
-        **({TITLES: titles} if (titles := {one.label: one.title for one in sweep.agents if one.title}) else {}),
+        **({TITLES: titles} if (titles := {agent.label: agent.title for agent in sweep.agents if agent.title}) else {}),
         **({AXIS_TITLES: axes} if (axes := dict(_axis_titles(sweep))) else {}),
     }
 
@@ -181,7 +181,7 @@ def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[
 
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
     """Raise UserError for another template, fixed value or axis: runs would share places."""
-    names, wanted = (", ".join(one[AXES]) or "none" for one in (old, new))
+    names, wanted = (", ".join(request[AXES]) or "none" for request in (old, new))
     for kind, there, asked in (
         (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
         (SET, _settings(old[SET]), _settings(new[SET])),
@@ -229,7 +229,7 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 def remember(results: Path, measure: Iterable[str]) -> None:
     """Mark the files that a sweep into these results names; without a cache mark nothing."""
-    for file in (one for one in measure if one.endswith(".py")):
+    for file in (name for name in measure if name.endswith(".py")):
         with suppress(OSError):
             mark = _mark(results, file)
             mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -3,14 +3,13 @@
 Every run is rendered before the first starts, and each point's first seed is read as by the host, so mistakes cost
 nothing. A run complete under its key is never repeated, a failed one on request only.
 
-A crew makes the runs: processes, or a cluster's executors. A SLURM job array makes every n-th run a task; its script
-calls the command that wrote it, and submitted again makes the missing ones.
+A crew makes the runs: processes, or a cluster's executors of an extension. A part is every n-th run, such as a task of
+a job array makes.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -32,7 +31,7 @@ from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.effects import AGENT_LINE, SEED_LINE, check_different, check_parameters, check_used
-from roambus.experiments.sweeps.sweep import LONGEST_NAME, Point, Sweep, expand
+from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
 
@@ -44,7 +43,7 @@ BEGUN = (-1, None)
 
 
 class Crew(Protocol):
-    """Makes runs: processes of this machine, or executors of a cluster."""
+    """Makes runs: processes of this machine, or executors of a cluster, which an extension brings."""
 
     @property
     def at_once(self) -> int:
@@ -270,9 +269,6 @@ def _collect(
 
 
 T = TypeVar("T")
-MOST_TASKS = 1000
-"""The most tasks of a SLURM array by default (MaxArraySize)."""
-
 _PART = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
@@ -294,37 +290,3 @@ class SweepPart:
     def of_all(self, runs: Sequence[T]) -> Sequence[T]:
         """The part's runs: every n-th, to spread long ones."""
         return runs[self.number :: self.of]
-
-
-def script(name: str, command: Sequence[str], runs: int, tasks: int | None, folder: Path) -> str:
-    """A job array's text, at most `tasks` tasks; raises UserError for none or too many."""
-    if not runs:
-        raise UserError("there is no run for a job array")
-    if tasks is not None and tasks > MOST_TASKS:
-        raise UserError(f"--tasks {tasks}: SLURM takes at most {MOST_TASKS}: a task can make several runs")
-    number = min(runs, tasks or MOST_TASKS)
-    # It comes from the name of a file, which can be anything: a line break would begin a command of its own. Nothing
-    # here can be quoted, for sbatch reads these lines itself, and ends an option at the next blank.
-    safe = re.sub(r"[^\w.+-]", "-", name, flags=re.ASCII)[:LONGEST_NAME]
-    return f"""#!/bin/sh
-# The sweep {safe}, {runs} runs in {number} tasks: submit it by sbatch, and again to make what is still missing.
-#SBATCH --job-name=roambus-{safe}
-#SBATCH --array=0-{number - 1}
-#SBATCH --cpus-per-task=1
-#SBATCH --output=slurm-%x-%A_%a.log
-#SBATCH --requeue
-cd {shlex.quote(str(folder))} || exit
-exec {shlex.join(command)} --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$SLURM_ARRAY_TASK_ID/{number}"
-"""
-
-
-def without_options(arguments: Sequence[str], *options: str) -> list[str]:
-    """A command's arguments without these options and their values."""
-    kept: list[str] = []
-    waiting = iter(arguments)
-    for word in waiting:
-        if word in options:
-            next(waiting, None)
-        elif word.partition("=")[0] not in options:
-            kept.append(word)
-    return kept

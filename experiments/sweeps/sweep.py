@@ -168,7 +168,9 @@ def _check_parameters(sweep: Sweep) -> None:
             raise UserError(f"{where}: {unknown('agent', axis.owner, labels)}")
         known = [parameter_settings(load_agent(choice.agent).parameters_type) for choice in owners]
         if not any(axis.name in settings for settings in known):
-            raise UserError(f"{where}: {unknown('parameter', axis.name, {key: 0 for one in known for key in one})}")
+            raise UserError(
+                f"{where}: {unknown('parameter', axis.name, {key: 0 for declared in known for key in declared})}"
+            )
 
 
 def _check_settings(sweep: Sweep) -> None:

@@ -101,13 +101,13 @@ def _with_named(path: Path, template: Path, axis: Axis) -> Axis:
 
 def _measure(path: Path, named: object) -> Iterator[str]:
     """Yield packages by name and files by path, those beside the sweep first; raises UserError."""
-    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+    if not isinstance(named, list) or not all(isinstance(label, str) for label in named):
         raise UserError(f"{path}: measure: give a list of files and packages of metrics")
     if named:
         from roambus.spark.metrics.extra import check_reference  # noqa: PLC0415  # a run needs no metrics
-    for one in named:
-        beside = path.parent / one
-        found = str(beside) if one.endswith(".py") and beside.is_file() else one
+    for label in named:
+        beside = path.parent / label
+        found = str(beside) if label.endswith(".py") and beside.is_file() else label
         check_reference(f"{path}: measure", found)
         yield found
 
@@ -232,7 +232,7 @@ def _shown(value: object) -> str:
 def axes_of_table(path: Path, content: Mapping[str, Any]) -> Iterator[Axis]:
     """Yield the file's axes; a table of lists has one for each agent parameter. Raises UserError."""
     for name, values in table(path, "axes", content).items():
-        if isinstance(values, dict) and any(isinstance(one, list) for one in values.values()):
+        if isinstance(values, dict) and any(isinstance(value, list) for value in values.values()):
             for parameter, listed in values.items():
                 yield replace(_axis(path, parameter, listed, f"axes.{name}.{parameter}"), owner=name)
         else:
@@ -250,7 +250,9 @@ def _axis(path: Path, name: str, values: object, key: str) -> Axis:
             continue
         if not isinstance(variables, dict):
             raise UserError(f"{path}: {key}.{label}: give the variables that it sets, in braces")
-        zipped[label] = {one: scalar(path, f"{key}.{label}.{one}", value) for one, value in variables.items()}
+        zipped[label] = {
+            variable: scalar(path, f"{key}.{label}.{variable}", value) for variable, value in variables.items()
+        }
     # Else a variable would have the template's default at one point, and at another the axis' value, unseen.
     if len({frozenset(variables) for variables in zipped.values()}) > 1:
         raise UserError(f"{path}: {key}: every name must set the same variables")

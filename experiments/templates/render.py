@@ -56,10 +56,10 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
     """Return all variables of a template with declarations; raise UserError."""
     environment = _environment(template.parent)
     files = _with_parts(environment, template)
-    declared = {name: one for file in files for name, one in (declared_variables(file) or {}).items()}
+    declared = {name: variable for file in files for name, variable in (declared_variables(file) or {}).items()}
     free = () if declared_variables(template) is not None else sorted(set().union(*files.values()))
     taken = {*environment.globals, *RUN_VARIABLES}
-    return {name: one for name, one in {**dict.fromkeys(free), **declared}.items() if name not in taken}
+    return {name: variable for name, variable in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
 
 def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
@@ -136,7 +136,11 @@ def _errors_at(template: Path) -> Iterator[None]:
 def defaults(template: Path) -> dict[str, Scalar]:
     """Return all declared defaults; raise UserError."""
     declared = template_variables(template).items()
-    return {name: default for name, one in declared if one is not None and (default := one.default) is not None}
+    return {
+        name: default
+        for name, variable in declared
+        if variable is not None and (default := variable.default) is not None
+    }
 
 
 _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets in brackets go too deep"
@@ -161,7 +165,7 @@ def _environment(folder: Path) -> SandboxedEnvironment:
         "file_name": lambda value: Path(str(value)).name,
         "time": in_seconds,
     }
-    own = {one.__name__: one for one in (*TEMPLATE_FUNCTIONS, *functions_for(folder))}
+    own = {function.__name__: function for function in (*TEMPLATE_FUNCTIONS, *functions_for(folder))}
     environment.globals = {"fail": _fail, "range": safe_range, **own}
     return environment
 
@@ -173,7 +177,7 @@ def functions_for(folder: Path) -> list[Callable[..., Any]]:
     chosen = own or ([] if place == TEMPLATES.resolve() else list(modules))
     beside = [named(STUDIES)[name].module.rpartition(".") for name in chosen if _scenario(modules[name]).is_file()]
     names = dict.fromkeys(f"{package}{dot}scenario" for package, dot, _ in beside)
-    return [one for name in names for one in import_module(name).TEMPLATE_FUNCTIONS]
+    return [function for name in names for function in import_module(name).TEMPLATE_FUNCTIONS]
 
 
 def _scenario(study: Path) -> Path:

@@ -85,9 +85,9 @@ def _variable(where: str, name: str, about: object) -> Setting:
 
 
 def _passed_on(where: str, name: str, about: Mapping[str, Any]) -> Setting:
-    key = next((one for one in KEYS if one.name == about["key"]), None)
+    key = next((key for key in KEYS if key.name == about["key"]), None)
     if key is None:
-        raise UserError(f"{where}: {unknown('key', about['key'], {one.name: one for one in KEYS})}")
+        raise UserError(f"{where}: {unknown('key', about['key'], {key.name: key for key in KEYS})}")
     default, meaning = key.default, f"{key.meaning[0].upper()}{key.meaning[1:]}."
     if default is not None:
         default = None if about.get("optional") else string(default) if default[0] == '"' else parse_scalar(default)
@@ -105,7 +105,7 @@ def _own(where: str, name: str, about: Mapping[str, Any]) -> Setting:
 
 
 def _kind(where: str, about: Mapping[str, Any]) -> Kind:
-    examples = [one for one in (about.get("default"), *about.get("choices", ())) if one is not None]
+    examples = [example for example in (about.get("default"), *about.get("choices", ())) if example is not None]
     kind = KINDS.get(about["type"]) if "type" in about else kind_of(examples[0]) if examples else None
     if kind is None or kind not in KINDS.values():
         raise UserError(f"{where}: its type is one of {', '.join(KINDS)}")

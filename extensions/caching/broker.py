@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from roambus.extensions.caching.cache import Cache, CachingParameters
 from roambus.extensions.caching.subscriptions import NUMBERS, Request, Response, SubscriptionTable
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.agent import Listing, Recent, on
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.brokers.routing import ForgetfulBroker
 from roambus.python_protocol.filters import Notification
@@ -61,15 +61,15 @@ class Broker(ForgetfulBroker):
     def _tell_neighbours(self) -> None:
         for neighbour in self.neighbours:
             new, withdrawn = self.table.tell(neighbour)
-            for one in new:
-                self.send(neighbour, Sub(one))
-            for one in withdrawn:
-                self.send(neighbour, Uns(one))
+            for filter_ in new:
+                self.send(neighbour, Sub(filter_))
+            for filter_ in withdrawn:
+                self.send(neighbour, Uns(filter_))
 
     def _forget_unwanted(self) -> None:
         """Remove messages that no client here wants (section 3.2)."""
-        for one in [message.id for message in self.cache if not self._is_wanted(message)]:
-            self.perform(self.cache.forget(one))
+        for event_id in [message.id for message in self.cache if not self._is_wanted(message)]:
+            self.perform(self.cache.forget(event_id))
 
     # Publications (sections 3.2 and 4)
 
@@ -102,7 +102,7 @@ class Broker(ForgetfulBroker):
         found = [
             message
             for message in self.cache
-            if message.id not in request.answered and any(one.matches(message) for one in request.filters)
+            if message.id not in request.answered and any(asked.matches(message) for asked in request.filters)
         ]
         for message in found:
             self.cache.use(message.id)
@@ -130,7 +130,7 @@ class Broker(ForgetfulBroker):
     def _hand_over(self, request: Request, z: NodeId) -> None:
         """Send a client its kept, still wanted messages."""
         for message in self.cache.release(request.route[-1]):
-            if any(one.matches(message) for one in request.filters):
+            if any(asked.matches(message) for asked in request.filters):
                 self._respond(request, message, z, kept=True)
         self._tell_neighbours()
         self._forget_unwanted()
@@ -203,9 +203,9 @@ class Broker(ForgetfulBroker):
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:
         """Keep a moving client's undelivered messages; drop others."""
         self.gone(interface, moved=False)
-        for one in messages:
-            if isinstance(one, Pub | Response):
-                self._keep_or_drop(one.notification, interface)
+        for message in messages:
+            if isinstance(message, Pub | Response):
+                self._keep_or_drop(message.notification, interface)
 
     # Helpers
 

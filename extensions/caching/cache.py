@@ -55,8 +55,8 @@ class Cache:
         order = reversed(self._order) if self._policy == LIFO else iter(self._order)
         return map(self._messages.__getitem__, order)
 
-    def __contains__(self, one: NotificationId) -> bool:
-        return one in self._messages
+    def __contains__(self, identifier: NotificationId) -> bool:
+        return identifier in self._messages
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -75,10 +75,10 @@ class Cache:
         known.update(dict.fromkeys(new))
         return [*notes, *(Note(STORE, notification_id=str(message.id), peer=client) for client in new)]
 
-    def use(self, one: NotificationId) -> None:
+    def use(self, identifier: NotificationId) -> None:
         """Note that a message answers a request."""
         if self._policy == REGENERATION:
-            self._order[one] = self._order.pop(one)
+            self._order[identifier] = self._order.pop(identifier)
 
     def release(self, client: NodeId) -> list[Notification]:
         """Return a client's kept messages in each publisher's order.
@@ -92,21 +92,23 @@ class Cache:
                 del self._holders[message.id]
         return _in_order(kept)
 
-    def forget(self, one: NotificationId) -> list[Note]:
+    def forget(self, identifier: NotificationId) -> list[Note]:
         """Remove an unwanted, unkept message."""
-        return [] if one in self._holders else self._remove(one, UNWANTED)
+        return [] if identifier in self._holders else self._remove(identifier, UNWANTED)
 
     def listing(self, names: Names) -> Listing:
         """The messages, and the holders of kept ones."""
-        kept = ((one, [names.subscriber(client) for client in self._holders.get(one.id, ())]) for one in self)
-        rows = tuple((names.notification(one), listed(holders) if holders else NOBODY) for one, holders in kept)
+        kept = ((entry, [names.subscriber(client) for client in self._holders.get(entry.id, ())]) for entry in self)
+        rows = tuple(
+            (names.notification(event_id), listed(holders) if holders else NOBODY) for event_id, holders in kept
+        )
         return Listing(("Message", "Kept for"), rows)
 
     def _admit(self, message: Notification, *, is_kept: bool) -> list[Note]:
         notes: list[Note] = []
         if len(self) >= self._size:
-            ordinary = next((one.id for one in self if one.id not in self._holders), None)
-            victim = next((one.id for one in self), None) if ordinary is None and is_kept else ordinary
+            ordinary = next((entry.id for entry in self if entry.id not in self._holders), None)
+            victim = next((entry.id for entry in self), None) if ordinary is None and is_kept else ordinary
             if victim is None:
                 return []
             notes += [_lost(victim, client) for client in self._holders.pop(victim, ())]
@@ -115,9 +117,9 @@ class Cache:
         self._order[message.id] = None
         return [*notes, Note(CACHE, notification_id=str(message.id))]
 
-    def _remove(self, one: NotificationId, reason: str) -> list[Note]:
-        del self._messages[one], self._order[one]
-        return [Note(FORGET, notification_id=str(one), detail=reason)]
+    def _remove(self, identifier: NotificationId, reason: str) -> list[Note]:
+        del self._messages[identifier], self._order[identifier]
+        return [Note(FORGET, notification_id=str(identifier), detail=reason)]
 
 
 def _in_order(messages: Sequence[Notification]) -> list[Notification]:
@@ -128,8 +130,8 @@ def _in_order(messages: Sequence[Notification]) -> list[Notification]:
     return [own[message.id.publisher].popleft() for message in messages]
 
 
-def _lost(one: NotificationId, client: NodeId) -> Note:
-    return Note(DROP, notification_id=str(one), peer=client, detail=EMERGENCY_FULL)
+def _lost(identifier: NotificationId, client: NodeId) -> Note:
+    return Note(DROP, notification_id=str(identifier), peer=client, detail=EMERGENCY_FULL)
 
 
 class CachingParameters(BrokerParameters):

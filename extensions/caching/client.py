@@ -13,10 +13,10 @@ from typing import ClassVar
 from roambus.extensions.caching.broker import Broker
 from roambus.extensions.caching.cache import ANSWER, CACHE, FORGET, CachingParameters
 from roambus.extensions.caching.subscriptions import NUMBERS, Request, Response
-from roambus.extensions.first_approach.simple import Client as SimpleClient
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.anonymous import Client as AnonymousClient
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import Filter, Notification
@@ -26,7 +26,7 @@ from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.trace_rows import DROP
 
 
-class Client(SimpleClient):
+class Client(AnonymousClient):
     """A subscriber and publisher of one node."""
 
     def __init__(self, node: NodeId, parameters: CachingParameters) -> None:
@@ -58,7 +58,7 @@ class Client(SimpleClient):
     def _deliver_once(self, notification: Notification, hops: int) -> None:
         """Drop earlier deliveries (`deliver_once`); unwanted messages may be wanted later."""
         # Only what is wanted is remembered: `_deliver` drops the rest, and a filter that comes later may ask for it.
-        is_wanted = any(one.matches(notification) for one in self.filters)
+        is_wanted = any(wanted.matches(notification) for wanted in self.filters)
         if self._parameters.deliver_once and is_wanted and not self._received.add(notification.id):
             self.note(DROP, notification_id=str(notification.id), detail="received already")
         else:
@@ -80,8 +80,8 @@ class Client(SimpleClient):
     def leave(self) -> None:
         """Leave the broker on purpose (section 4); remember its filters."""
         if self.broker is not None and not self._parameters.mobility_support:
-            for one in self.filters:
-                self.send(self.broker, Uns(one))
+            for wanted in self.filters:
+                self.send(self.broker, Uns(wanted))
         elif self.broker is not None and (self.filters or self._known):
             self._left, self._known[self.broker] = self.broker, tuple(self.filters)
             self._request(self.broker, client=self.node)
@@ -98,10 +98,10 @@ class Client(SimpleClient):
         """Repeat undelivered messages and the return."""
         # A return that was lost is made again from the beginning, at whichever broker is there next.
         lost = list(messages)
-        for one in lost:
-            if isinstance(one, Request) and one.broker is not None:
-                self._left = one.broker
-                self._known.setdefault(one.broker, one.filters)
+        for message in lost:
+            if isinstance(message, Request) and message.broker is not None:
+                self._left = message.broker
+                self._known.setdefault(message.broker, message.filters)
         super().link_broken(lost)
 
     # Commands of the application
@@ -132,12 +132,12 @@ class Client(SimpleClient):
         """Send changed filters, then the REQUEST; older brokers may miss later moves."""
         asked = self._filters_at(left)
         known = self._known.pop(broker, ())
-        for one in self.filters:
-            if one not in known or broker != left:
-                self.send(broker, Sub(one))
-        for one in known:
-            if one not in self.filters:
-                self.send(broker, Uns(one))
+        for wanted in self.filters:
+            if wanted not in known or broker != left:
+                self.send(broker, Sub(wanted))
+        for filter_ in known:
+            if filter_ not in self.filters:
+                self.send(broker, Uns(filter_))
         self._left = None
         self._request(broker, client=self.node, left=left, filters=asked)
 
@@ -147,7 +147,7 @@ class Client(SimpleClient):
         At least one, where the request has to follow subscriptions.
         """
         known = self._known.get(left, ())
-        wanted = tuple(one for one in known if one in self.filters)
+        wanted = tuple(filter_ for filter_ in known if filter_ in self.filters)
         return wanted if wanted or self._parameters.find_left else known
 
     def _ask(self, filters: Iterable[Filter]) -> None:

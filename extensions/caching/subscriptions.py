@@ -47,7 +47,7 @@ class SubscriptionTable:
 
     def __init__(self) -> None:
         self._interfaces: dict[Filter, dict[NodeId, None]] = {}
-        self._told: dict[NodeId, dict[Filter, None]] = {}
+        self._sent: dict[NodeId, dict[Filter, None]] = {}
         """The filters forwarded to each neighbour."""
 
     def __iter__(self) -> Iterator[tuple[Filter, NodeId]]:
@@ -68,7 +68,7 @@ class SubscriptionTable:
         """Remove an interface's (f, z) and forwarded filters."""
         for wanted in [wanted for wanted, z in self if z == interface]:
             self.remove(wanted, interface)
-        self._told.pop(interface, None)
+        self._sent.pop(interface, None)
 
     def matching(self, notification: Notification) -> list[NodeId]:
         """The different z of each (f, z) with f(e)."""
@@ -83,7 +83,7 @@ class SubscriptionTable:
     def overlapping(self, filters: Iterable[Filter]) -> list[NodeId]:
         """Return the different z with filters that may overlap `filters`."""
         asked = tuple(filters)
-        found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, one) for one in asked))
+        found = (its for wanted, its in self._interfaces.items() if any(overlap(wanted, filter_) for filter_ in asked))
         return list(dict.fromkeys(itertools.chain.from_iterable(found)))
 
     def tell(self, neighbour: NodeId) -> tuple[tuple[Filter, ...], tuple[Filter, ...]]:
@@ -92,13 +92,13 @@ class SubscriptionTable:
         It must know a cover of every other filter; needless ones stay until unsubscribed.
         """
         # It needs to know of what anybody else wants, and of its own subscriptions only through others that have them.
-        told = self._told.setdefault(neighbour, {})
+        sent = self._sent.setdefault(neighbour, {})
         needed = [wanted for wanted, interfaces in self._interfaces.items() if interfaces.keys() != {neighbour}]
-        withdrawn = tuple(one for one in told if one not in needed)
-        for one in withdrawn:
-            del told[one]
-        new = tuple(widest(one for one in needed if not any(covers(known, one) for known in told)))
-        told.update(dict.fromkeys(new))
+        withdrawn = tuple(filter_ for filter_ in sent if filter_ not in needed)
+        for filter_ in withdrawn:
+            del sent[filter_]
+        new = tuple(widest(filter_ for filter_ in needed if not any(covers(known, filter_) for known in sent)))
+        sent.update(dict.fromkeys(new))
         return new, withdrawn
 
     def listing(self, broker: NodeId, names: Names) -> Listing:
@@ -112,17 +112,17 @@ def covers(wide: Filter, narrow: Filter) -> bool:
     return all(any(_implies(known, asked) for known in narrow.constraints) for asked in wide.constraints)
 
 
-def overlap(one: Filter, other: Filter) -> bool:
+def overlap(left: Filter, right: Filter) -> bool:
     """Whether a notification may match both; False only if surely none does."""
-    return not any(_exclude(a, b) for a in one.constraints for b in other.constraints)
+    return not any(_exclude(a, b) for a in left.constraints for b in right.constraints)
 
 
 def widest(filters: Iterable[Filter]) -> list[Filter]:
     """Return the uncovered filters, of equivalent ones the first."""
     found: list[Filter] = []
     for candidate in filters:
-        if not any(covers(one, candidate) for one in found):
-            found = [one for one in found if not covers(candidate, one)]
+        if not any(covers(wider, candidate) for wider in found):
+            found = [wider for wider in found if not covers(candidate, wider)]
             found.append(candidate)
     return found
 
@@ -171,9 +171,9 @@ def _exclude(a: Constraint, b: Constraint) -> bool:
     if Operator.PREFIX in (a.operator, b.operator) and not isinstance(a.operand, str):
         return False
     # With an equality there is one value left to try, whatever the other asks.
-    for one, other in ((a, b), (b, a)):
-        if one.operator is Operator.EQUAL:
-            return not other.matches({other.attribute: one.operand})
+    for constraint, other in ((a, b), (b, a)):
+        if constraint.operator is Operator.EQUAL:
+            return not other.matches({other.attribute: constraint.operand})
     return _ranges_exclude(a, b) or _ranges_exclude(b, a) or _prefixes_exclude(a, b)
 
 
@@ -189,13 +189,13 @@ def _prefixes_exclude(a: Constraint, b: Constraint) -> bool:
     """Whether two prefixes are of different texts."""
     if not a.operator is b.operator is Operator.PREFIX:
         return False
-    one, other = str(a.operand), str(b.operand)
-    return not (one.startswith(other) or other.startswith(one))
+    prefix, other_prefix = str(a.operand), str(b.operand)
+    return not (prefix.startswith(other_prefix) or other_prefix.startswith(prefix))
 
 
-def _are_alike(one: Value, other: Value) -> bool:
+def _are_alike(left: Value, right: Value) -> bool:
     """Whether both are texts, or both numbers."""
-    return isinstance(one, str) == isinstance(other, str)
+    return isinstance(left, str) == isinstance(right, str)
 
 
 class _Path(Several):
@@ -237,7 +237,7 @@ class Request(Message, tag=4):
         if self.is_detachment:
             return f"REQUEST {names.subscriber(self.client)} detaches"
         back = f" {names.subscriber(self.client)} from {names.broker(self.broker)}" if self.client is not None else ""
-        answered = f" ids={listed(one.describe(names) for one in self.answered)}" if self.answered else ""
+        answered = f" ids={listed(event_id.describe(names) for event_id in self.answered)}" if self.answered else ""
         return f"REQUEST {names.filters(self.filters)}{back} path={_PATH.show(self.route, names)}{answered}"
 
 

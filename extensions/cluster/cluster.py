@@ -37,9 +37,9 @@ from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.system.process import SHIPMENT, private_folder
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
-from roambus.spark.engine import shipment
+from roambus.extensions.cluster.tasks import Outcome, Outcomes, worker
 from roambus.spark.engine.session import spark_session
-from roambus.spark.engine.shipment import Outcome, Outcomes, pack
+from roambus.spark.engine.shipment import pack
 
 SHIPPED = "shipped"
 """The workspace folder of the user's files, from which executors import."""
@@ -214,7 +214,7 @@ class SparkJob:
         self.context.setJobGroup(self._group, self._group, interruptOnCancel=True)
         try:
             tasks = self.context.parallelize(map(pickle.dumps, self.tasks), len(self.tasks))
-            tasks.foreachPartition(shipment.worker(self.archive, Task.__module__, self._accumulator))
+            tasks.foreachPartition(worker(self.archive, Task.__module__, self._accumulator))
         except Exception as error:  # whatever it was, the thread that started the job has to report it
             self.failure = explain(str(error))
 

@@ -1,8 +1,7 @@
-"""Commands for the installed PySpark, with a Java that fits: the parts of a cluster, and the archive of its classes.
+"""Commands for the installed PySpark, with a Java that fits: the parts of a cluster.
 
 python -m roambus.extensions.cluster.standalone master [--host ADDRESS]
 python -m roambus.extensions.cluster.standalone worker spark://HOST:PORT [--cores N]
-python -m roambus.extensions.cluster.standalone archive
 
 A part's process becomes Spark's own and ends by Ctrl-C or SIGTERM. Spark reads spark-defaults.conf in SPARK_CONF_DIR.
 A taken port is an error: on Spark's next one workers would join the program at the first.
@@ -13,7 +12,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,23 +20,19 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-from pyspark.sql import SparkSession
 
-from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.errors import UserError
 from roambus.spark.engine.java import (
     SAFE_PATH,
-    ClassArchive,
-    class_archive,
     find_java,
-    options_to_write,
     write_java_home,
 )
-from roambus.spark.engine.session import SPARK_HOME, check_master, end_java, local_address, spark_session
+from roambus.spark.engine.session import SPARK_HOME, check_master, local_address
 
 MASTER_STARTS_S = 60.0
 """How long a worker waits for its master."""
 
-_LOGGING = Path(__file__).parent / "engine" / "daemon-log4j2.properties"
+_LOGGING = Path(__file__).with_name("daemon-log4j2.properties")
 _JAVA_OPTIONS = (
     f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
     "-Dspark.master.rest.enabled=false",  # it would run whatever anybody sends, without asking for the secret
@@ -57,7 +51,7 @@ WORK = click.option(
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def commands() -> None:
-    """A Spark standalone cluster: one master, and a worker on each machine; and a faster start of Spark."""
+    """A Spark standalone cluster: one master, and a worker on each machine."""
 
 
 @commands.command()
@@ -92,49 +86,6 @@ def worker(url: str, host: str | None, cores: int | None, memory: str | None, wo
     options += ["--cores", str(cores)] if cores else []
     options += ["--memory", memory] if memory else []
     _become("org.apache.spark.deploy.worker.Worker", [*options, url], address, work)
-
-
-@commands.command()
-def archive() -> None:
-    """Writes the archive of Spark's classes into the user's cache; make install does it.
-
-    It takes some twenty seconds, once for each Java and Spark. Without it everything works, and Spark takes twice as
-    long to start.
-
-    Example: python -m roambus.extensions.cluster.standalone archive
-    """
-    try:
-        click.echo(write_class_archive().spark)
-    except (RoambusError, OSError, subprocess.SubprocessError) as error:
-        click.echo(f"Spark starts without an archive of its classes, which takes longer: {error}", err=True)
-
-
-def write_class_archive() -> ClassArchive:
-    """Write the archive unless present; raise OSError, or RoambusError without Java or Spark."""
-    java = find_java()
-    archive = class_archive(java, SPARK_HOME)
-    if not archive.are_there():
-        archive.java.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=archive.java.parent) as folder:
-            written = Path(folder, "java.jsa")
-            subprocess.run(  # noqa: S603  # the user's own Java, without a shell
-                [java, f"-XX:SharedArchiveFile={written}", "-Xshare:dump"], capture_output=True, check=True
-            )
-            written.replace(archive.java)
-            _write_sparks(Path(folder), archive)
-    return archive
-
-
-def _write_sparks(folder: Path, archive: ClassArchive) -> None:
-    written = folder / "spark.jsa"
-    with spark_session("local[2]", java_options=options_to_write(archive, written)) as session:
-        _use(session)
-    end_java()
-    written.replace(archive.spark)
-
-
-def _use(session: SparkSession) -> None:
-    session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").toArrow()
 
 
 def _free_port(host: str, port: int) -> int:

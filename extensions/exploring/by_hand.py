@@ -8,13 +8,14 @@ these classes, so that its counterexamples can be transcripts.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 from roambus.bridge.backends.ideal.backend import Frame, IdealBackend, make_links
+from roambus.bridge.backends.ideal.graph import Link
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import Handling, HandsOn, Ring
@@ -24,6 +25,7 @@ from roambus.bridge.transcript.timeline import Timeline
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, Event, TimerFired
+from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
 
@@ -233,6 +235,12 @@ class HandWorkedBackend(IdealBackend):
 
     begin: SimTime
     arrivals: deque[tuple[SimTime, Arrive]]
+    look: Callable[[SimTime], object] = staticmethod(lambda _: None)
+    """Is called before anything happens at a moment."""
+
+    def messages(self) -> dict[Link, list[Message]]:
+        """The messages under way on each link, the oldest first."""
+        return {link: [frame.delivery.message for frame in frames] for link, frames in self._under_way.items()}
 
     def _next(self) -> SimTime | None:
         following = super()._next()
@@ -241,6 +249,7 @@ class HandWorkedBackend(IdealBackend):
         return self.arrivals[0][0] if following is None else min(following, self.arrivals[0][0])
 
     def _happen(self) -> None:
+        self.look(self._now)
         super()._happen()
         while self.arrivals and self.arrivals[0][0] == self._now:
             self._let_arrive(*self.arrivals.popleft())

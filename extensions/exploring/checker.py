@@ -21,6 +21,8 @@ from roambus.extensions.exploring.property_checker import PropertyChecker
 INTERRUPTED = "Ctrl-C"
 RAISES = "agents raise no errors"
 """A property of every agent, whatever else must hold."""
+REPEATS = "agents repeat what they did"
+"""Another: a fresh run does what the search has seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,9 @@ class Figures:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_mib: int = 0
+    walks: int = 0
+    walked_steps: int = 0
+    """How many fresh runs repeated a path, and the steps of all."""
     ended_by: str | None = None
     """The bound that ended it; None if none did."""
 
@@ -113,6 +118,10 @@ class Checker:
     def number(self, state: State) -> int | None:
         """Return the number of a state that was found."""
         return self._numbers.get(self._pack(*state))
+
+    def before(self, number: int) -> int:
+        """Return the state from which the search found that one."""
+        return self._before[number]
 
     def ancestors(self, number: int) -> list[int]:
         """Return the numbers of the states on the path to that one, itself included."""

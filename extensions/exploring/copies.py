@@ -1,9 +1,9 @@
 """Copies and compares agents by the standard library's pickle.
 
 The bytes of a pickle are the state: types, signs, insertion orders, subclass attributes and shared references. Three
-exceptions go through `persistent_id`: text, bytes, notifications and filters are stored by value; classes, modules and
-the agent's generator are the same objects in every copy; with relative time a `Moment` is relative to now. A copy must
-have the bytes of its original, but for a set's order, which the verdict names.
+exceptions go through `persistent_id`: text, bytes, notifications and filters are stored by value; classes, modules,
+what these hold, and the agent's generator are the same objects in every copy; with relative time a `Moment` is relative
+to now. A copy must have the bytes of its original, but for a set's order, which the verdict names.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import io
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 
-from roambus.bridge.agents import agent_sources
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.exploring.moments import ClockError, Moment
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
@@ -60,7 +58,7 @@ _ROUNDS = 4
 class Copier:
     """Turns agents into bytes and back; all agents share one generator, `chance`."""
 
-    def __init__(self, chance: Random) -> None:
+    def __init__(self, chance: Random, shared: Iterable[object] = ()) -> None:
         self.chance = chance
         self._texts: dict[str | bytes, str | bytes] = {}
         self._fixed: Numbering[Any] = Numbering(id)
@@ -69,6 +67,8 @@ class Copier:
         """The text separates 1, 1.0 and True."""
         self._known: dict[int, tuple[Any, int]] = {}
         """Each value and its number by identity; the value is held for that."""
+        self._shared = {id(value): value for value in shared}
+        """What all nodes of a run share, which is the same object in every copy."""
         self._stable: dict[bytes, bytes] = {}
         """The state of the copy of each state."""
         self.met_moments = False
@@ -91,17 +91,20 @@ class Copier:
         unpickler.persistent_load = partial(self._find, now)
         return unpickler.load()
 
-    def _identify(self, now: SimTime | None, value: Any) -> Any:  # a kind of object a line
+    def _identify(self, now: SimTime | None, value: Any) -> Any:
         """Return what is stored of an object in place of its pickle; None for its pickle."""
         kind = type(value)
         if kind is str or kind is bytes:
             return self._texts.setdefault(value, value)
-        if kind is int or kind is tuple or kind is dict or value is None:
+        if kind is int or kind is tuple or value is None or (kind is dict and id(value) not in self._shared):
             return None  # nearly all objects
+        return self._identify_rare(now, value, kind)
+
+    def _identify_rare(self, now: SimTime | None, value: Any, kind: type[Any]) -> Any:
         if kind in _VALUES:
             known = self._known.get(id(value))
             return _VALUE, (known or self._known.setdefault(id(value), (value, self._values.number(value))))[1]
-        if isinstance(value, type | ModuleType):
+        if isinstance(value, type | ModuleType) or id(value) in self._shared:
             return _FIXED, self._fixed.number(value)
         if isinstance(value, Moment):
             value.note_use()
@@ -186,66 +189,10 @@ def parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f".{name}", one) for name, one in list((attributes or {}).items()))
 
 
-_MADE = ("handlers", "timer_handlers", "messages", "parameters_type")
-"""Attributes of agents' classes that no agent changes."""
-
-
-class Surroundings:
-    """Detects changes of an agent's classes and modules: the search cannot hold such state.
-
-    It checks the agent's modules except those of roambus, their classes, and the defaults and closures of functions.
-    """
-
-    def __init__(self, agent_class: type[Any], copier: Copier) -> None:
-        self._copier = copier
-        files = {file.resolve() for cls in agent_class.__mro__ if hasattr(cls, "handle") for file in agent_sources(cls)}
-        modules = [one for one in sys.modules.values() if _file_of(one) in files]
-        # What a module has imported: modules, and the modules of classes and functions.
-        named = [getattr(one, "__module__", "") for module in modules for one in vars(module).values()]
-        named += [one.__name__ for module in modules for one in vars(module).values() if isinstance(one, ModuleType)]
-        others = [sys.modules[one] for one in dict.fromkeys(named) if isinstance(one, str) and one in sys.modules]
-        self._spaces: dict[str, Any] = {one.__name__: one for one in (*modules, *others) if _is_theirs(one)}
-        for name, module in list(self._spaces.items()):
-            classes = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name)
-            self._spaces |= {f"{name}.{cls.__qualname__}": cls for cls in classes}
-        self._before = self._look()
-
-    def change(self) -> str | None:
-        """Return a name that has changed since the last call."""
-        now, before = (self._look(), self._before) if self._spaces else ({}, {})
-        self._before = now
-        return next((name for name in (*now, *before) if now.get(name) != before.get(name)), None)
-
-    def _look(self) -> dict[str, object]:
-        return {
-            f"{space}.{name}": self._state_of(value)
-            for space, holder in self._spaces.items()
-            for name, value in list(vars(holder).items())
-            if not name.startswith("__") and name not in _MADE
-        }
-
-    def _state_of(self, value: Any) -> object:
-        function = getattr(value, "__func__", value)
-        if isinstance(value, type | ModuleType):
-            return id(value)
-        try:
-            if isinstance(function, FunctionType):
-                cells = [one.cell_contents for one in function.__closure__ or ()]
-                value = (function.__defaults__, function.__kwdefaults__, function.__dict__, cells)
-                return self._copier.encode(value, 0) if any(value) else None
-            return self._copier.encode(value, 0)
-        except Exception:  # an object that cannot be copied is compared by its identity
-            return id(function)
-
-
-def _file_of(module: Any) -> Path | None:
-    name = getattr(module, "__file__", None)
-    return Path(name).resolve() if isinstance(name, str) else None
-
-
-def _is_theirs(module: ModuleType) -> bool:
-    """Whether a module is neither ours, nor Python's, nor an installed library's."""
-    file = _file_of(module)
-    if file is None or module.__name__.startswith("roambus."):
-        return False
-    return not any(part in ("site-packages", "dist-packages") or part.startswith("python3") for part in file.parts)
+def shared_by(agent_class: type[Any]) -> Iterator[object]:
+    """Yield the objects that the modules and classes of an agent hold, such as a sentinel or a registry."""
+    for name in dict.fromkeys(cls.__module__ for cls in agent_class.__mro__):
+        for value in list(vars(sys.modules[name]).values()):
+            yield value
+            if isinstance(value, type) and value.__module__ == name:
+                yield from list(vars(value).values())

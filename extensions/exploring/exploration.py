@@ -11,15 +11,17 @@ from functools import partial
 
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.system.process import run_in_child
-from roambus.bridge.transcript.transcript import Overrides
-from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
+from roambus.bridge.transcript.transcript import Overrides, plan
+from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Bounds, Checker, Violation, Visitor
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fair_cycles import find_fair_cycle
-from roambus.extensions.exploring.initial_state import begin
+from roambus.extensions.exploring.fresh_runs import FreshProcesses, carry_out
+from roambus.extensions.exploring.initial_state import begin, document_of
 from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.extensions.exploring.property_checker import PropertyChecker
+from roambus.extensions.exploring.repetition import Repetition
 from roambus.extensions.exploring.scenario_file import Question
 from roambus.extensions.exploring.verdicts import Counterexample, Report, report
 
@@ -37,6 +39,8 @@ class Exploration:
         """Carry out the setup; raises UserError, AgentError."""
         self.question, self.overrides, self._keep_on = question, overrides, keep_on
         self.counterexamples: list[Counterexample] = []
+        load = partial(plan, document_of(question), overrides)
+        self._fresh = FreshProcesses(partial(carry_out, question), load)  # before an agent has run here
         self._prepare(is_timed=False)
 
     def _prepare(self, *, is_timed: bool) -> None:
@@ -55,6 +59,7 @@ class Exploration:
                 self._prepare(is_timed=True)
                 self.checker.run(bounds, visitor)
             self._find_fair_cycles()
+            self._repeat()
         self.counterexamples = [self._describe(one) for one in self.checker.violations]
 
     def report(self, name: str) -> Report:
@@ -76,6 +81,18 @@ class Exploration:
                 text = lacking if one.lives else "messages go to and fro for ever"
                 checker.report(Violation(one.name, f"{text}: the last steps repeat for ever", cycle.path))
         checker.count()
+
+    def _repeat(self) -> None:
+        """Compare the search with fresh runs; if one differs, the agent's violations say nothing."""
+        checker = self.checker
+        if checker.figures.ended_by == INTERRUPTED:
+            return
+        repetition = Repetition(checker, Writer(self.initial), self._fresh)
+        paths = [one.path for one in checker.violations if one.name != RAISES]
+        found = next(filter(None, map(repetition.check, paths)), None) or repetition.check_drawn()
+        checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
+        if found:
+            checker.violations = [Violation(REPEATS, found.text, found.path)]
 
     def _describe(self, violation: Violation) -> Counterexample:
         name, text, path = violation.name, violation.text, violation.path

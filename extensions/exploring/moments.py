@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from roambus.python_protocol.simtime import SimTime
 
@@ -20,8 +20,17 @@ NOW: SimTime = 10**15
 class ClockError(TypeError):
     """An agent depends on a moment itself, not on differences alone."""
 
+    _last: ClassVar[ClockError | None] = None
+
     def __init__(self, what: str) -> None:
         super().__init__(f"with relative time it {what}")
+        ClockError._last = self
+
+    @classmethod
+    def take(cls) -> ClockError | None:
+        """Return the last error since the last call, which an agent may have caught."""
+        last, cls._last = cls._last, None
+        return last
 
 
 class Moment:  # noqa: PLW1641  # hashes are refused, with the other special methods
@@ -57,11 +66,8 @@ class Moment:  # noqa: PLW1641  # hashes are refused, with the other special met
     def _compare(self, compare: Callable[[Any, Any], bool], other: object) -> bool:
         self.note_use()
         if not isinstance(other, Moment):
-            raise ClockError(f"compares a moment with {other!r}, which depends on the clock")
+            raise ClockError(f"compares a moment with a {type(other).__name__}, which depends on the clock")
         return compare(self.at, other.at)
-
-    def __repr__(self) -> str:
-        return "a moment"
 
     def __copy__(self, _: object = None) -> Moment:
         return self
@@ -86,7 +92,7 @@ _REFUSED = {
     "takes a moment for true or false": "bool",
     "makes an integer of a moment": "int index",
     "makes a float of a moment": "float complex",
-    "writes a moment as text": "str format",
+    "writes a moment as text": "str repr format",
     "takes a moment from a number": "rsub",
     "rounds a moment": "round trunc floor ceil",
     "computes with a moment alone": "neg pos abs invert",

@@ -3,16 +3,15 @@
 An agent's answer follows from its state, the event, the time, and its draws. A network reaches few states of single
 nodes, so states, messages and events have numbers, and answers are cached.
 
-Each answer is computed at least twice, from two copies: an agent that answers differently depends on hidden state, and
-is refused. `is_timed` is true once an agent reads the clock or sets a timer. Each representative of each draw is tried
-(`by_hand`).
+An answer is computed once: `repetition` finds an agent that depends on more. `is_timed` is true once an agent reads the
+clock or sets a timer. Each representative of each draw is tried (`by_hand`).
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -26,7 +25,7 @@ from roambus.bridge.system.errors import SideEffectError, UserError
 from roambus.bridge.system.process import is_raised
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.exploring.by_hand import ChanceError, Hands, ScriptedChance, Timers
-from roambus.extensions.exploring.copies import Copier, Numbering, Surroundings
+from roambus.extensions.exploring.copies import Copier, Numbering, shared_by
 from roambus.extensions.exploring.moments import NOW, ClockError, Moment, Probe
 from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
@@ -101,8 +100,7 @@ class Nodes:
         codec = CodecCheck(agent_class)
         self._executor = ActionExecutor(hello, EventQueue(size), _Untraced(), codec, self._down, with_faults=True)
         self._chance = ScriptedChance(values)
-        self.copier = Copier(self._chance)
-        self._surroundings = Surroundings(agent_class, self.copier)
+        self.copier = Copier(self._chance, shared_by(agent_class))
         self._states: Numbering[_State] = Numbering()
         self.messages: Numbering[Any] = Numbering(self.copier.encode)
         """By their pickles: 1, 1.0 and True are three."""
@@ -153,6 +151,11 @@ class Nodes:
         due = self._states[state].due
         return due if self.relative else tuple([max(0, at - now) for at in due])
 
+    def timers(self, state: int, now: SimTime) -> list[tuple[SimTime, Hashable]]:
+        """Return the time left of each timer, with its key."""
+        _, timers = self._load(state, NOW)
+        return [(left, timer.key) for left, timer in zip(self.due(state, now), timers, strict=True)]
+
     def _later(self, state: int, time: SimTime) -> int:
         """Return the node's state after idle time."""
         if not (time and self.relative):
@@ -168,23 +171,21 @@ class Nodes:
         """Try every outcome of chance in order, like counting with mixed radix."""
         scripts: list[list[int]] = [[]]
         for script in scripts:
-            outcome = self._try(state, event, now, script)
+            outcome = self._noticing_time(state, event, now, script)
             following = _next_script(script, self._chance.ways.copy())
-            if not (isinstance(outcome, Raised) or self._repeated(state, event, now, script) == outcome):
-                self._refuse("the same event in the same state has two answers: it keeps state outside of the agent")
             yield outcome
             if following and len(scripts) == MOST_OUTCOMES:
                 self.cuts.add(f"{MOST_OUTCOMES} outcomes of chance for one event")
             elif following:
                 scripts.append(following)
 
-    def _repeated(self, state: int, event: Any, now: SimTime, script: list[int]) -> Outcome | Raised:
-        """Compute an answer again, with a probe as the time until an agent reads the clock."""
+    def _noticing_time(self, state: int, event: Any, now: SimTime, script: list[int]) -> Outcome | Raised:
+        """Work out one answer, with a probe as the time until an agent reads the clock."""
         if not (self.is_timed or self.relative):
             probe = Probe(now)
-            again = self._try(state, event, now, script, probe)
+            outcome = self._try(state, event, now, script, probe)
             if not probe.is_used:
-                return again
+                return outcome
             self.is_timed = True
         return self._try(state, event, now, script)
 
@@ -201,6 +202,7 @@ class Nodes:
         try:
             with shared_generators_unused(self._agent_class.__name__):
                 signal.setitimer(signal.ITIMER_VIRTUAL, self._longest_s)
+                ClockError.take()
                 outcome: Outcome | Raised = self._outcome(agent, hands, event, now, tuple(script))
         except (UserError, SideEffectError):
             raise
@@ -208,14 +210,15 @@ class Nodes:
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
             told = TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
-            if (refused := _refused(error)) is not None and probe is None:
+            refused = _refused(error)
+            if refused is not None and (probe is None or isinstance(refused, ChanceError)):
                 self._refuse(str(refused), place_of(error, agent, told, ()))
             text = str(describe_failure(agent, 0 if self.relative else now, told, error))
             outcome = Raised(text, tuple(script))
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        if (changed := self._surroundings.change()) is not None:
-            self._refuse(f"it changes {changed}, which all nodes share and which is no part of its state")
+        if probe is None and (refusal := ClockError.take()) is not None:
+            self._refuse(f"{refusal}, and catches the error")
         return outcome
 
     def _outcome(self, agent: Agent, hands: Hands, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:

@@ -133,6 +133,12 @@ class PropertyChecker:
 
         return self._view(agents, state, lambda: self.failed_probe(state)[0], can_probe)
 
+    def plain_view(self, model: Model, state: State) -> View:
+        """The view of a state of `model`, which has the same nodes; without probes."""
+        agents = dict(enumerate(map(model.nodes.agent, state[: model.size])))
+        now: Any = Moment(NOW) if model.nodes.relative else model.now(state)
+        return View(agents, model.world(state), now, self.names)
+
     def _view(self, agents: Any, state: State, *probing: Any) -> View:
         now: Any = Moment(NOW) if self._model.nodes.relative else self._model.now(state)
         return View(agents, self._model.world(state), now, self.names, *probing)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, Checker, Figures
+from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Checker, Figures
 from roambus.extensions.exploring.copies import parts
 from roambus.extensions.exploring.model import TIME
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property
@@ -64,6 +64,7 @@ class Report(Figures):
         yield f"{self.name}: {self}"
         yield f"  {self.quiet_states} quiet states, {self.node_states} states of nodes"
         yield f"  {self.seconds:.1f} s, {self.cpu_seconds:.1f} s of the processor{rate}, {self.memory_mib} MiB"
+        yield f"  {self.walks} fresh runs of {self.walked_steps} steps"
         yield from (f"  {name}: {verdict}" for name, verdict in self.verdicts.items())
         if all(one.startswith(HOLDS) for one in self.verdicts.values()):
             yield "  everything was explored"
@@ -98,6 +99,8 @@ def _undecided(one: Property, checker: Checker) -> str:
     figures, nodes = checker.figures, checker.model.nodes
     if any(it.name == RAISES for it in checker.violations):
         return f"{UNDECIDED}: an agent raised an error, after which nothing was explored: handle it"
+    if any(it.name == REPEATS for it in checker.violations):
+        return f"{UNDECIDED}: an agent did not repeat what it did: keep its state in its attributes"
     cuts = sorted(nodes.cuts)
     if not (checker.is_over or checker.depth_bound is not None):
         cuts.insert(0, figures.ended_by or "the first violation")

@@ -154,11 +154,11 @@ def capture(record: Record) -> Iterator[bytes]:
     pan = pan_of(name)
     yield section(f"roambus {version('roambus')}", f"agent {record.header.agent}, seed {scenario.seed}")
     yield from (interface(f"node{number}", format_roles(node.roles)) for number, node in enumerate(scenario.nodes))
-    for one in packets(record, scenario):
-        data = frame(pan, one.sequence, one.sender, one.destination, one.message)
-        direction = OUTBOUND if one.is_sent else INBOUND
-        flags = direction | (BROADCAST_PACKET if one.destination == BROADCAST else UNICAST)
-        yield packet(one.node, one.time, tapped(data, one.rssi_dbm), flags)
+    for sent in packets(record, scenario):
+        data = frame(pan, sent.sequence, sent.sender, sent.destination, sent.message)
+        direction = OUTBOUND if sent.is_sent else INBOUND
+        flags = direction | (BROADCAST_PACKET if sent.destination == BROADCAST else UNICAST)
+        yield packet(sent.node, sent.time, tapped(data, sent.rssi_dbm), flags)
 
 
 def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:

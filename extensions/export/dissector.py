@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 def dissector(agents: Mapping[str, type[Agent]]) -> Iterator[str]:
     """Return a dissector's lines for these agents, by their references."""
     # A name comes from a file, and a line end in it would end the comment: what follows would be code.
-    names = ", ".join(_lua(agent_name(one)) for one in agents)
+    names = ", ".join(_lua(agent_name(agent)) for agent in agents)
     yield f"-- Dissects what these agents of roambus say: {names}. It was generated from their messages.\n"
     yield "-- Use it by: tshark -X lua_script:FILE -r CAPTURE, or put it into Wireshark's folder of plugins.\n\n"
     yield _SAME_FOR_ALL.read_text(encoding="utf-8")
@@ -57,8 +57,8 @@ def _keys(messages: Sequence[type[Message]]) -> list[str]:
     own = [_key(cls.__name__) for cls in messages]
     chosen = [kind if types.count(kind) == 1 else cls for kind, cls in zip(types, own, strict=True)]
     return [
-        one if chosen.count(one) == 1 and one not in {"tag", "type", "raw", "malformed"} else f"{one}_{cls.tag}"
-        for one, cls in zip(chosen, messages, strict=True)
+        name if chosen.count(name) == 1 and name not in {"tag", "type", "raw", "malformed"} else f"{name}_{cls.tag}"
+        for name, cls in zip(chosen, messages, strict=True)
     ]
 
 
@@ -81,9 +81,9 @@ def _fields(layout: Layout) -> Shape:
     named: list[Shape] = []
     for group in groups(layout.declared):
         if group[0].sort == "bit":
-            named.append({"name": "", "shape": {"kind": "flags", "flags": [_flag(*one) for one in masks(group)]}})
+            named.append({"name": "", "shape": {"kind": "flags", "flags": [_flag(*mask) for mask in masks(group)]}})
         else:
-            named += [{"name": _key(one.name), "shape": _described(one.kind)} for one in group]
+            named += [{"name": _key(field.name), "shape": _described(field.kind)} for field in group]
     return {"kind": "fields", "fields": named}
 
 
@@ -119,7 +119,7 @@ def _declared(kind: Any) -> Shape:
 def _lua(value: Any) -> str:
     match value:
         case dict():
-            return "{" + ", ".join(f"[{_lua(key)}] = {_lua(one)}" for key, one in value.items()) + "}"
+            return "{" + ", ".join(f"[{_lua(key)}] = {_lua(item)}" for key, item in value.items()) + "}"
         case list():
             return "{" + ", ".join(map(_lua, value)) + "}"
         case str():

@@ -37,8 +37,8 @@ class Export:
 
 def find_runs(path: Path) -> Export:
     """Return a folder's run, or all runs below it; raise UserError if none."""
-    one = path / TRACE_FILE
-    files = [one] if one.is_file() else find_traces(path)
+    trace = path / TRACE_FILE
+    files = [trace] if trace.is_file() else find_traces(path)
     if not files:
         raise UserError(f"{path}: neither a run's folder (with {TRACE_FILE}) nor one that a sweep wrote (its --out)")
     placed = [file if TRACES in file.parts else file.absolute() for file in files]

@@ -159,7 +159,7 @@ class Broker(FamilyBroker):
         self.table = RoutingTable()
         self.storage = Storage(parameters.storage_limit)
         self._parameters = parameters
-        self._told: dict[NodeId, tuple[NodeId, ...]] = {}
+        self._announced: dict[NodeId, tuple[NodeId, ...]] = {}
         """The C_i of the last BMIG to each neighbour."""
 
     # Algorithm 3.1
@@ -289,13 +289,13 @@ class Broker(FamilyBroker):
             self.table.add(row.filter, NOWHERE if is_circle else b_j, row.subscriber)
         self._reconcile(btab, b_j)
         # The corrections go before FMIG, and what is stored goes last: it is to find ways that are right.
-        told = dict.fromkeys(row.subscriber for row in theirs)
-        for s in told:
+        subscribers = dict.fromkeys(row.subscriber for row in theirs)
+        for s in subscribers:
             self._ask_about_filters(s)
-        if self._parameters.tell_late and self._told.get(b_j) != local:
+        if self._parameters.tell_late and self._announced.get(b_j) != local:
             self._send_bmig(b_j)
         self.flood(Fmig(), b_j)
-        for s in told:
+        for s in subscribers:
             if b_j in self.table.interfaces(s):
                 self._send_queued(s, b_j)
 
@@ -353,8 +353,8 @@ class Broker(FamilyBroker):
             self.send(subscriber, Filters(self.table.filters(subscriber)))
 
     def _send_bmig(self, neighbour: NodeId) -> None:
-        self._told[neighbour] = self.local_subscribers()
-        self.send(neighbour, Bmig(self.node, self._told[neighbour]))
+        self._announced[neighbour] = self.local_subscribers()
+        self.send(neighbour, Bmig(self.node, self._announced[neighbour]))
 
     def _replay(self, subscriber: NodeId, y: NodeId) -> None:
         """Replay a queue (3.2, lines 15, 16 and 21); `idle` continues it."""

@@ -14,49 +14,13 @@ from typing import NamedTuple
 
 from roambus.python_protocol.agent import Listing, by_first_column, on
 from roambus.python_protocol.brokers.agent import BrokerAgent
+from roambus.python_protocol.brokers.anonymous import Client, Sub, Uns
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
-from roambus.python_protocol.brokers.routing import FaithfulClient, ForgetfulBroker
+from roambus.python_protocol.brokers.routing import ForgetfulBroker
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
-from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
-
-
-class Sub(Message, tag=1, notation="{filter}"):
-    """(SUB, f): a client subscribes to f."""
-
-    filter: Filter
-
-
-class Uns(Message, tag=2, notation="{filter}"):
-    """(UNS, f): a client unsubscribes from f."""
-
-    filter: Filter
-
-
-class Client(FaithfulClient):
-    """s_i and p_i of one node."""
-
-    subscription_types = (Sub, Uns)
-
-    @on(Pub)
-    def receive(self, pub: Pub, broker: NodeId, now: SimTime) -> None:
-        """A notification has arrived."""
-        self._deliver(pub.notification, pub.hops)
-
-    def _greet(self, broker: NodeId, last: NodeId | None) -> None:
-        commands = self._take_commands()
-        if broker == last:
-            self._resend(broker)
-            self._send_commands(commands)
-        else:
-            self._take_undelivered()  # which the filters say again
-            self._subscribe_all()
-
-    def _head(self) -> tuple[()]:
-        """SUB and UNS do not name the subscriber."""
-        return ()
 
 
 class Entry(NamedTuple):

@@ -134,8 +134,8 @@ class LeanMft(RepairingGossip):
         self._directed: SimTime | None = None
         """When a PUB was last on the air."""
         self._compare_again: SimTime = 0
-        self._told: dict[NodeId, int] = {}
-        self._next_told: NodeId = 0
+        self._announced: dict[NodeId, int] = {}
+        self._next_announced: NodeId = 0
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Rate the link of every frame, and dispatch the event."""
@@ -166,9 +166,9 @@ class LeanMft(RepairingGossip):
             self._learn(interest)
 
     @on(Wants)
-    def take_interests(self, told: Wants, _: NodeId, __: SimTime) -> None:
+    def take_interests(self, message: Wants, _: NodeId, __: SimTime) -> None:
         """Learn who wants what."""
-        for interest in told.interests:
+        for interest in message.interests:
             self._learn(interest)
 
     def _learn(self, interest: Interest) -> None:
@@ -184,8 +184,8 @@ class LeanMft(RepairingGossip):
     @on_timer(_INTERESTS)
     def send_interests(self, _: str, __: SimTime) -> None:
         """Tell on what is new."""
-        for told in self._interests.pending():
-            self.send(BROADCAST, told)
+        for message in self._interests.pending():
+            self.send(BROADCAST, message)
 
     def _publish_late(self, interest: Interest) -> None:
         """Send recent notifications to a late subscriber."""
@@ -206,11 +206,11 @@ class LeanMft(RepairingGossip):
         needs_distances = self._directed is not None and now - self._directed < 2 * self.parameters.beat_interval
         levels = self._distances.levels(self._interests.subscribers, now) if needs_distances else {}
         shortest = self.parameters.beat_interval if needs_distances else self.parameters.shortest_interval
-        has_changed = any(abs(level - self._told.get(one, UNKNOWN)) > 1 for one, level in levels.items())
+        has_changed = any(abs(level - self._announced.get(node, UNKNOWN)) > 1 for node, level in levels.items())
         self._interval = shortest if has_changed else max(shortest, self._interval)
-        self._told = levels
-        first, row = pack_levels(levels, self._next_told)
-        self._next_told = first + 2 * len(row)
+        self._announced = levels
+        first, row = pack_levels(levels, self._next_announced)
+        self._next_announced = first + 2 * len(row)
         held = self.some_held((MESSAGE_BYTES - BEAT_BYTES - len(row)) // HELD_BYTES)
         eighths = min(255, 8 * self._interval // SECOND)
         self.send(BROADCAST, Beat(eighths, self._interests.sum, self._interests.changes, first, row, held))
@@ -249,8 +249,8 @@ class LeanMft(RepairingGossip):
         """Whether a broadcast is cheaper than `count` PUBs, or they do not fit a frame."""
         if Pub(0, 0, (), notification).encoded_size() + count * TARGET_BYTES > MESSAGE_BYTES:
             return True
-        others = [one for one in self._interests.subscribers if one != self.node]
-        distances = [far for one in others if (far := self._distances.of(one, now)) < FARTHEST]
+        others = [node for node in self._interests.subscribers if node != self.node]
+        distances = [far for node in others if (far := self._distances.of(node, now)) < FARTHEST]
         mean = sum(distances) / len(distances) if distances else 1.0
         reached = self._distances.heard_of(others, now)
         broadcast = self.parameters.counter_threshold * (len(others) + 1) / (reached + 1)
@@ -270,7 +270,7 @@ class LeanMft(RepairingGossip):
     def _transmit(self, journey: Journey, now: SimTime) -> None:
         """Send it for all open subscribers, and wait for a sign."""
         journey.tries += 1
-        journey.duty = {one: self._distances.of(one, now) for one in sorted(journey.todo | journey.duty.keys())}
+        journey.duty = {node: self._distances.of(node, now) for node in sorted(journey.todo | journey.duty.keys())}
         journey.served |= journey.duty.keys()
         journey.todo.clear()
         self._directed = now
@@ -279,7 +279,7 @@ class LeanMft(RepairingGossip):
         self.set_timer(AnswerTimer(journey.notification.id), wait + self.random.randrange(wait // 2 + 1))
 
     def _send_on(self, journey: Journey, far: dict[NodeId, float], effort: int) -> None:
-        targets = tuple(Target(one, level_of(distance)) for one, distance in far.items())
+        targets = tuple(Target(node, level_of(distance)) for node, distance in far.items())
         self.send(BROADCAST, Pub(journey.hops, effort, targets, journey.notification))
 
     def _send_to_all(self, journey: Journey, subscribers: Iterable[NodeId]) -> None:
@@ -314,8 +314,8 @@ class LeanMft(RepairingGossip):
         journey.duty.clear()
 
     def _drop(self, journey: Journey, subscribers: Iterable[NodeId], reason: str) -> None:
-        for one in sorted(subscribers):
-            self.note(DROP, notification_id=str(journey.notification.id), peer=one, detail=reason)
+        for node in sorted(subscribers):
+            self.note(DROP, notification_id=str(journey.notification.id), peer=node, detail=reason)
 
     @on(Pub)
     def take_pub(self, pub: Pub, sender: NodeId, now: SimTime) -> None:
@@ -351,14 +351,14 @@ class LeanMft(RepairingGossip):
             if subscriber in journey.done:
                 self._echo(journey, subscriber)
                 continue
-            told, own = level * LEVEL, self._distances.of(subscriber, now)
-            if told < journey.duty.get(subscriber, 0) - LEVEL / 2:
+            announced, own = level * LEVEL, self._distances.of(subscriber, now)
+            if announced < journey.duty.get(subscriber, 0) - LEVEL / 2:
                 del journey.duty[subscriber]
-            if own >= told - need:
+            if own >= announced - need:
                 journey.todo.discard(subscriber)
             elif subscriber not in journey.duty:
                 journey.todo.add(subscriber)
-                nearness.append(own / told)
+                nearness.append(own / announced)
         if nearness and self._tries_left(journey) > 0:
             # A fifth of the wait is random, so that two who are equally near do not send at once.
             share = 0.8 * min(nearness) + 0.2 * self.random.random()

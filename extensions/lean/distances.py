@@ -143,8 +143,8 @@ class Distances:
 
     def levels(self, subscribers: Iterable[NodeId], now: SimTime) -> dict[NodeId, int]:
         """The levels of subscribers with a known distance."""
-        told = {one: level_of(self.of(one, now)) for one in subscribers}
-        return {one: level for one, level in told.items() if level < UNKNOWN}
+        announced = {node: level_of(self.of(node, now)) for node in subscribers}
+        return {node: level for node, level in announced.items() if level < UNKNOWN}
 
 
 def level_of(distance: float) -> int:

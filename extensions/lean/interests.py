@@ -48,10 +48,10 @@ class Wants(Message, tag=0x51, name="SUB", notation="{interests}"):
 def in_parts(subscriber: NodeId, number: int, filters: Iterable[Filter], least: int) -> list[Interest]:
     """Split a subscriber's filters into frames; empty parts at the end replace former ones."""
     parts: list[tuple[Filter, ...]] = [()]
-    for one in filters:
-        longer = (*parts[-1], one)
+    for wanted in filters:
+        longer = (*parts[-1], wanted)
         if parts[-1] and Wants((Interest(subscriber, 0, number, longer),)).encoded_size() > MESSAGE_BYTES:
-            parts.append((one,))
+            parts.append((wanted,))
         else:
             parts[-1] = longer
     parts += [()] * (least - len(parts))
@@ -77,7 +77,7 @@ class Interests:
 
     def wanting(self, notification: Notification) -> set[NodeId]:
         """The subscribers who want a notification."""
-        return {one.subscriber for one in self._known.values() if wants(one.filters, notification)}
+        return {interest.subscriber for interest in self._known.values() if wants(interest.filters, notification)}
 
     def learn(self, interest: Interest) -> bool:
         """Take a part, and send it on if it is new; return whether it was."""
@@ -120,9 +120,9 @@ class Interests:
 
 def wants(filters: Iterable[Filter], notification: Notification) -> bool:
     """Whether any of the filters matches."""
-    return any(one.matches(notification) for one in filters)
+    return any(wanted.matches(notification) for wanted in filters)
 
 
 def _digest(interest: Interest) -> int:
-    told = pack("!HBH", interest.subscriber, interest.part, interest.number)
-    return int.from_bytes(blake2b(told, digest_size=2).digest())
+    packed = pack("!HBH", interest.subscriber, interest.part, interest.number)
+    return int.from_bytes(blake2b(packed, digest_size=2).digest())

@@ -102,7 +102,7 @@ class Conductor:
         self._start_ns = 0
         self._faults: list[tuple[SimTime, NodeId, str]] = []
         """Faults of nodes, by row names."""
-        self._told: tuple[dict[str, Any], list[bytes]] = {}, []
+        self._instructions: tuple[dict[str, Any], list[bytes]] = {}, []
         """The run's description for nodes, also restarted ones: fields and files."""
 
     def conduct(
@@ -112,16 +112,16 @@ class Conductor:
         if len(scenario.nodes) != len(self._nodes):
             raise UserError(f"the run has {len(scenario.nodes)} nodes, and there are addresses of {len(self._nodes)}")
         files = [INI_FILE, plan.radio_file.name, *(name for name, _ in plan.files)]
-        told = {"run": self._run, "files": files, "agent": plan.agent, "code": code_of(agent)}
-        told |= {"level": plan.level.value, "links": links}
-        self._told = told, [(plan.folder / name).read_bytes() for name in files]
+        instructions = {"run": self._run, "files": files, "agent": plan.agent, "code": code_of(agent)}
+        instructions |= {"level": plan.level.value, "links": links}
+        self._instructions = instructions, [(plan.folder / name).read_bytes() for name in files]
         self._greet()
         self._prepare(self._nodes)
         self._start_ns = time.monotonic_ns() + round(LEAD_S * SECOND)
         self._start(self._nodes)
         self._watch(scenario, advance)
 
-    # Telling nodes
+    # Instructing nodes
 
     def _greet(self) -> None:
         """Find the nodes; raises UnreachableError, and UserError for another protocol version."""
@@ -134,7 +134,7 @@ class Conductor:
 
     def _prepare(self, peers: Sequence[Peer]) -> None:
         """Send the run to these nodes, then compare clocks, when they are idle."""
-        fields, blobs = self._told
+        fields, blobs = self._instructions
         for node, (answer, _) in self._peers.ask_all("prepare", lambda _: fields, PREPARE_S, peers, blobs).items():
             self._nodes[node].session = answer["session"]
         self._peers.compare_clocks(peers)
@@ -351,7 +351,7 @@ class LiveFactory:
         """Check links and agents, which must need no radio; raises UserError."""
         links_of(self.links, scenario, 0)
         agents = make_agents(scenario, load_agent(scenario.agent))
-        if needing := next((one for one in agents if one.needs_levels), None):
+        if needing := next((agent for agent in agents if agent.needs_levels), None):
             raise UserError(
                 f"agent {scenario.agent}, node {needing.node}: its parameters need RSSI, which UDP does not have"
             )

@@ -96,7 +96,7 @@ class Listener(Attend):
 
     def descriptors(self) -> Sequence[int]:
         """ZeroMQ's, which are edge-triggered: `hear` has to take everything."""
-        return [int(one.getsockopt(zmq.FD)) for one in (self._socket, self._admission.questions)]
+        return [int(socket.getsockopt(zmq.FD)) for socket in (self._socket, self._admission.questions)]
 
     def hear(self) -> None:
         """Answer all questions and drop other messages, without waiting."""
@@ -140,10 +140,10 @@ class Clock:
     offset: int = 0
     error: int = 2**62
 
-    def look(self, asked: int, told: int, heard: int) -> None:
+    def look(self, asked: int, answered: int, heard: int) -> None:
         """Use an answer: `asked` and `heard` are conductor times, `told` is the node's."""
         if (heard - asked) // 2 < self.error:
-            self.error, self.offset = (heard - asked) // 2, told - (asked + heard) // 2
+            self.error, self.offset = (heard - asked) // 2, answered - (asked + heard) // 2
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ class Peers:
         self._token, self._numbers, self._next_beat = secrets.token_hex(8), count(), 0.0
         with ExitStack() as stack:
             context = stack.enter_context(zmq.Context(1))
-            self.all = [_connected(stack, context, node, one, keys) for node, one in enumerate(endpoints)]
+            self.all = [_connected(stack, context, node, endpoint, keys) for node, endpoint in enumerate(endpoints)]
             self._resources = stack.pop_all()
 
     def __enter__(self) -> Peers:

@@ -90,7 +90,7 @@ def _is_row(row: object, node: NodeId) -> bool:
 def _fits(value: object) -> bool:
     """Whether a column can hold it: 32-bit numbers and Unicode texts."""
     if isinstance(value, str):
-        return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)
+        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
     return not isinstance(value, int) or -(2**31) <= value < 2**31
 
 

@@ -64,8 +64,10 @@ class IdealLinksTo:
         ideal = scenario.ideal
         self._random = Random(f"live links/{scenario.seed}/{node}")
         self._loss, self._delay = ideal.loss, ideal.delay
-        self._losses = {one.sender: one.share for one in ideal.losses if one.receiver == node}
-        self._delays = {one.b if one.a == node else one.a: one.delay for one in ideal.delays if node in (one.a, one.b)}
+        self._losses = {loss.sender: loss.share for loss in ideal.losses if loss.receiver == node}
+        self._delays = {
+            delay.b if delay.a == node else delay.a: delay.delay for delay in ideal.delays if node in (delay.a, delay.b)
+        }
         self._spans = spans_to(node, scenario)
 
     def arrival(self, sender: NodeId, sent: SimTime) -> SimTime | None:
@@ -86,7 +88,7 @@ def spans_to(node: NodeId, scenario: Scenario) -> list[list[Span]]:
     graph, spans = Graph.of(nodes, links), [list[Span]() for _ in range(nodes)]
     up: dict[NodeId, SimTime] = {sender: 0 for sender in range(nodes) if graph.carries(sender, node)}
     happenings: list[LinkChange | Partition] = [*changes, *scenario.ideal.partitions]
-    for change in sorted(happenings, key=lambda one: one.at):
+    for change in sorted(happenings, key=lambda happening: happening.at):
         graph = graph.after(change)
         for sender in _concerned(change, node, nodes):
             carries = graph.carries(sender, node)
@@ -107,7 +109,7 @@ def _disk_changes_at(node: NodeId, scenario: Scenario) -> list[LinkChange]:
     for other in range(len(paths)):
         if other != node:
             pair = disk_changes([paths[node], paths[other]], [reaches[node], reaches[other]], scenario.time_limit)
-            changes += (LinkChange(one.at, node, other, one.up) for one in pair)
+            changes += (LinkChange(time.at, node, other, time.up) for time in pair)
     return changes
 
 

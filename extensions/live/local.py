@@ -89,13 +89,13 @@ def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
         made: list[socket.socket] = []
         try:
             made += (open_socket(("127.0.0.1", 0)) for _ in range(nodes))
-            addresses = [one.getsockname() for one in made]
+            addresses = [bound.getsockname() for bound in made]
 
             def become(node: NodeId) -> None:
                 """What a forked process does; it keeps no other node's socket."""
-                for number, one in enumerate(made):
+                for number, bound in enumerate(made):
                     if number != node:
-                        one.close()
+                        bound.close()
                 LiveNode(node, endpoints[node], keys, journals, made[node].dup, for_one_run=True).serve(announce)
 
             with nursery(become) as processes:
@@ -103,8 +103,8 @@ def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
                     processes.start(node)
                 yield Ensemble(endpoints, addresses, keys, processes, is_local=True)
         finally:
-            for one in made:
-                one.close()
+            for bound in made:
+                bound.close()
 
 
 def announce(text: str) -> None:

@@ -77,7 +77,7 @@ def write_machines(file: Path, nodes: Sequence[str]) -> None:
         f"nodes = {json.dumps(listed)}",
         "",
         "[keys]",
-        *(f"{one.name} = '{getattr(keys, one.name)}'" for one in fields(CurveKeys)),
+        *(f"{field.name} = '{getattr(keys, field.name)}'" for field in fields(CurveKeys)),
         "",
     ]
     with UnfinishedFile(file) as unfinished:
@@ -104,17 +104,17 @@ def read_machines(file: Path) -> Machines:
         raise UserError(f"{file}: port: {port!r} is not a port")
     if not isinstance(nodes, list) or not 0 < len(nodes) <= NODES.most:
         raise UserError(f"{file}: nodes: give a list of addresses, node 0 first")
-    addresses = tuple(_address(f"{file}: nodes", one, port) for one in nodes)
+    addresses = tuple(_address(f"{file}: nodes", name, port) for name in nodes)
     if len(set(addresses)) < len(addresses):
         raise UserError(f"{file}: nodes: two nodes have the same address and port")
-    if len({len(one) for one in addresses}) > 1:
+    if len({len(address) for address in addresses}) > 1:
         raise UserError(f"{file}: all addresses must be of IPv4, or all of IPv6: a node sends by one socket")
     return Machines(addresses, _keys(file, content.get("keys")))
 
 
 def _keys(file: Path, given: Any) -> CurveKeys:
     """The table of keys, each 40 characters of Z85; raises UserError."""
-    names = [one.name for one in fields(CurveKeys)]
+    names = [field.name for field in fields(CurveKeys)]
     if not isinstance(given, dict) or given.keys() != set(names):
         raise UserError(f"{file}: keys: there must be {', '.join(names)}: roambus node --write makes them")
     for name in names:

@@ -263,7 +263,7 @@ class LiveNode(Attend):
         start_ns = int(fields["start_ns"])
         own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
         seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
-        addresses = [as_address(one) for one in fields["addresses"]]
+        addresses = [as_address(field) for field in fields["addresses"]]
         self._air = air = Air(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,

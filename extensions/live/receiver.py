@@ -56,7 +56,7 @@ class PositionSource:
         made = [Move(0 if self._first else now, self._node, x, y)]
         self._first = False
         if velocity:
-            dx, dy = (one * LASTING / SECOND for one in velocity)
+            dx, dy = (speed * LASTING / SECOND for speed in velocity)
             made.append(Move(made[0].time + LASTING, self._node, x + dx, y + dy))
         return made
 

@@ -91,11 +91,11 @@ class Stored:
 def listed(address: Address) -> dict[PurePosixPath, Stored]:
     """Return the files at an address, if any; raise StorageError, UserError."""
     selector = FileSelector(address.path, allow_not_found=True, recursive=True)
-    with _told(address):
-        found = [one for one in address.files.get_file_info(selector) if one.type == FileType.File]
+    with _storage_errors(address):
+        found = [info for info in address.files.get_file_info(selector) if info.type == FileType.File]
     if len(found) > MOST_OBJECTS:
         raise UserError(f"{address.url} has more than {MOST_OBJECTS} files: these are not results")
-    return {stored.name: stored for one in found if (stored := _stored(address, one)) is not None}
+    return {stored.name: stored for info in found if (stored := _stored(address, info)) is not None}
 
 
 def _stored(address: Address, info: FileInfo) -> Stored | None:
@@ -110,7 +110,7 @@ def get(address: Address, stored: Stored, file: Path) -> None:
     """Fetch a file, whole or absent even after a kill; raise StorageError, OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with UnfinishedFile(file) as unfinished:
-        with _told(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
+        with _storage_errors(address), address.files.open_input_stream(f"{address.path}/{stored.name}") as stream:
             shutil.copyfileobj(stream, unfinished.file)
         unfinished.finish()
 
@@ -119,7 +119,7 @@ def put(address: Address, name: PurePosixPath, file: Path) -> Stored:
     """Publish a file in one step, whole or not at all; raise StorageError, OSError."""
     path = f"{address.path}/{name}"
     content = file.read_bytes()
-    with _told(address), _whole(address, path):
+    with _storage_errors(address), _whole(address, path):
         with address.files.open_output_stream(path) as stream:
             stream.write(content)
         (info,) = address.files.get_file_info([path])
@@ -141,12 +141,12 @@ def _whole(address: Address, path: str) -> Iterator[None]:
 
 def remove(address: Address, name: PurePosixPath) -> None:
     """Remove a file; raise StorageError."""
-    with _told(address):
+    with _storage_errors(address):
         address.files.delete_file(f"{address.path}/{name}")
 
 
 @contextmanager
-def _told(address: Address) -> Iterator[None]:
+def _storage_errors(address: Address) -> Iterator[None]:
     try:
         yield
     except (ArrowException, OSError) as error:
@@ -180,7 +180,7 @@ class Mirror:
         """Fetch new and changed files; return how many. Raise StorageError, OSError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._stored = listed(self.address)
-        wanted = [one for one in self._stored.values() if self._is_older(one)]
+        wanted = [stored for stored in self._stored.values() if self._is_older(stored)]
         _at_once(self._fetch, wanted)
         return len(wanted)
 
@@ -192,7 +192,7 @@ class Mirror:
         names = list(self._names(self.folder if below is None else below))
         if below is not None:
             place = PurePosixPath(below.relative_to(self.folder))
-            self._withdraw([one for one in self._stored if one.is_relative_to(place) and one not in names])
+            self._withdraw([name for name in self._stored if name.is_relative_to(place) and name not in names])
         stats = {name: (self.folder / name).stat() for name in names}
         known = {name: (stored.size, stored.modified_ns) for name, stored in self._stored.items()}
         changed = [name for name, own in stats.items() if known.get(name) != (own.st_size, own.st_mtime_ns)]

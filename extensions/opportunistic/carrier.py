@@ -113,7 +113,7 @@ class Carrier(Brokerless):
     def say_hello(self, _: str, now: SimTime) -> None:
         """Forget neighbours that have parted, and send a hello."""
         patience = (self.parameters.allowed_hello_loss + 1) * self.parameters.hello_interval
-        for neighbour in [one for one, heard in self._heard.items() if now - heard > patience]:
+        for neighbour in [neighbour for neighbour, heard in self._heard.items() if now - heard > patience]:
             del self._heard[neighbour]
             self._part_from(neighbour)
         self.send(BROADCAST, self._hello(now))
@@ -123,7 +123,7 @@ class Carrier(Brokerless):
     def _hello(self, now: SimTime) -> Message:
         raise NotImplementedError
 
-    def _next_told(self, count: int) -> slice:
+    def _next_entries(self, count: int) -> slice:
         """Return which of `count` entries the next hello has: they take turns."""
         start = self._turn if self._turn < count else 0
         self._turn = start + self.parameters.told
@@ -138,11 +138,11 @@ class Carrier(Brokerless):
         return is_first
 
     def _missing(self, names: Iterable[Named]) -> tuple[Named, ...]:
-        return tuple(one for one in names if one.id not in self._had)
+        return tuple(name for name in names if name.id not in self._had)
 
     def _hand_over(self, neighbour: NodeId, carried: Iterable[Carried]) -> None:
-        for _, one in zip(range(self.parameters.batch), carried, strict=False):
-            self.send(neighbour, one.replaced(hops=min(one.hops + 1, MAX_HOPS)))
+        for _, notification in zip(range(self.parameters.batch), carried, strict=False):
+            self.send(neighbour, notification.replaced(hops=min(notification.hops + 1, MAX_HOPS)))
 
     @on(SendFailed)
     def keep(self, failed: SendFailed, _: SimTime) -> None:

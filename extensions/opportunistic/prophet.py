@@ -122,8 +122,8 @@ class Prophet(Carrier):
     def _hello(self, now: SimTime) -> Message:
         self._age(now)
         ranked = sorted(self._chances.items(), key=lambda item: (-item[1], item[0]))
-        told = ranked[self._next_told(len(ranked))]
-        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in told))
+        announced = ranked[self._next_entries(len(ranked))]
+        return ChanceHello(tuple(Chance(node, round(value * _PARTS)) for node, value in announced))
 
     def _age(self, now: SimTime) -> None:
         """Equation 2."""
@@ -141,10 +141,10 @@ class Prophet(Carrier):
         counts = own.p_encounter_max * min(1.0, (now - last) / own.i_typ)
         self._chances[neighbour] = old + (1 - own.delta - old) * counts
 
-    def _learn(self, neighbour: NodeId, told: Mapping[NodeId, float]) -> None:
+    def _learn(self, neighbour: NodeId, chances: Mapping[NodeId, float]) -> None:
         """Equation 3: the neighbour can carry on to others."""
         by_way = self._chances.get(neighbour, 0.0) * self.parameters.beta
-        for node, chance in told.items():
+        for node, chance in chances.items():
             if node != self.node:
                 self._chances[node] = max(self._chances.get(node, 0.0), by_way * chance)
 
@@ -158,14 +158,14 @@ class Prophet(Carrier):
             self._contacts[neighbour] = Contact()
             self._encounter(neighbour, now)
         contact = self._contacts[neighbour]
-        told = {chance.node: chance.probability / _PARTS for chance in hello.chances}
-        contact.chances |= told
-        self._learn(neighbour, told)
+        chances = {chance.node: chance.probability / _PARTS for chance in hello.chances}
+        contact.chances |= chances
+        self._learn(neighbour, chances)
         better = (
             Named.of(identifier)
             for identifier, carried in self._buffer.items()
             if identifier not in contact.has
-            and any(self._is_better(neighbour, contact, one) for one in carried.receivers)
+            and any(self._is_better(neighbour, contact, receiver) for receiver in carried.receivers)
         )
         if offered := tuple(islice(better, self.parameters.told)):
             self.send(neighbour, Offer(offered), self.random.randrange(SECOND // 20))
@@ -184,15 +184,15 @@ class Prophet(Carrier):
     @on(Offer)
     def choose(self, offer: Offer, neighbour: NodeId, _: SimTime) -> None:
         """Ask for notifications that have never been here; the neighbour has them all."""
-        self._has(neighbour).update(one.id for one in offer.offered)
+        self._has(neighbour).update(offered.id for offered in offer.offered)
         self.send(neighbour, Response(offer.offered, self._missing(offer.offered)))
 
     @on(Response)
     def answer(self, response: Response, neighbour: NodeId, _: SimTime) -> None:
         """Hand over the requested notifications; the neighbour has the rest."""
-        wanted = [one.id for one in response.wanted]
-        self._has(neighbour).update(one.id for one in response.offered if one.id not in wanted)
-        self._hand_over(neighbour, (self._buffer[one] for one in wanted if one in self._buffer))
+        wanted = [name.id for name in response.wanted]
+        self._has(neighbour).update(offered.id for offered in response.offered if offered.id not in wanted)
+        self._hand_over(neighbour, (self._buffer[event_id] for event_id in wanted if event_id in self._buffer))
 
     def receive(self, carried: Carried, neighbour: NodeId, now: SimTime) -> None:
         """Take a notification, which the neighbour has too."""

@@ -41,7 +41,7 @@ class Replicator(Carrier):
     """Sends neighbours its summary vector, and requests the notifications it lacks."""
 
     def _hello(self, _: SimTime) -> Message:
-        carried = list(self._buffer)[self._next_told(len(self._buffer))]
+        carried = list(self._buffer)[self._next_entries(len(self._buffer))]
         return Hello(tuple(map(Named.of, carried)))
 
     @on(Hello)
@@ -54,15 +54,15 @@ class Replicator(Carrier):
     @on(Request)
     def answer(self, request: Request, neighbour: NodeId, _: SimTime) -> None:
         """Hand over the requested notifications."""
-        asked = (self._buffer[one.id] for one in request.wanted if one.id in self._buffer)
-        self._hand_over(neighbour, (copy for one in asked for copy in self._copy_of(one, request)))
+        asked = (self._buffer[name.id] for name in request.wanted if name.id in self._buffer)
+        self._hand_over(neighbour, (copy for copies in asked for copy in self._copy_of(copies, request)))
 
     def _copy_of(self, carried: Carried, request: Request) -> Iterator[Carried]:
         raise NotImplementedError
 
 
 def _is_wanted(carried: Carried, request: Request) -> bool:
-    return any(one.matches(carried.notification) for one in request.filters)
+    return any(wanted.matches(carried.notification) for wanted in request.filters)
 
 
 class EpidemicParameters(CarrierParameters):

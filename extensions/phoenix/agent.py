@@ -225,7 +225,7 @@ class NumberedClient(Client):
 
     def _count_first(self, messages: Iterable[Message]) -> int:
         """Count the SUBs of the first filter."""
-        return sum(isinstance(one, Sub) and one.filter == self._first for one in messages)
+        return sum(isinstance(message, Sub) and message.filter == self._first for message in messages)
 
     def _take_undelivered(self) -> list[Message]:
         unsaid = super()._take_undelivered()

@@ -306,15 +306,15 @@ class Queues:
 
     def take(self, subscriber: NodeId) -> list[Queued]:
         """Dequeues all of Q_i(s)."""
-        taken = [one for one in self._entries if one.subscriber == subscriber]
-        self._entries = deque(one for one in self._entries if one.subscriber != subscriber)
+        taken = [entry for entry in self._entries if entry.subscriber == subscriber]
+        self._entries = deque(entry for entry in self._entries if entry.subscriber != subscriber)
         return taken
 
     def listing(self, names: Names) -> Listing:
         """The queues, each notification with its timestamp."""
         queues: dict[NodeId, list[str]] = {}
-        for one in self._entries:
-            queues.setdefault(one.subscriber, []).append(_describe(one, names))
+        for entry in self._entries:
+            queues.setdefault(entry.subscriber, []).append(_describe(entry, names))
         rows = ((names.subscriber(subscriber), listed(queue)) for subscriber, queue in queues.items())
         return Listing(("Subscriber", "Notifications"), tuple(rows))
 

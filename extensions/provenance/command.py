@@ -84,7 +84,7 @@ def crate(
 
     folder = existing_folder(results)
     name = folder.absolute().name
-    factories = [make_factory(one) for one in backend_names()]
+    factories = [make_factory(name) for name in backend_names()]
     packing = Packing(folder, sweep_folders(folder), Verifier(factories, trust, remark))
     file = out or folder.absolute().with_name(f"{name}.crate.zip")
     with bar("packing", None) as one_more:

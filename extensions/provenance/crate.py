@@ -87,8 +87,8 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
     with errors_named(out), UnfinishedFile(out) as unfinished:
         with zipfile.ZipFile(unfinished.file, "w", zipfile.ZIP_DEFLATED) as archive:
             files = [_add(archive, path, content) for path, content in _contents(packing, codes, len(runs))]
-            packages = {reference: one for reference, one in code.items() if isinstance(one, str)}
-            own = {reference: _place(one) for reference, one in code.items() if isinstance(one, Path)}
+            packages = {reference: package for reference, package in code.items() if isinstance(package, str)}
+            own = {reference: _place(package) for reference, package in code.items() if isinstance(package, Path)}
             about_all = metadata(about, files, runs, PackedCode(own, packages)).encode()
             _add(archive, PurePosixPath(METADATA_FILE), about_all)
         unfinished.finish()
@@ -96,10 +96,10 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
 
 
 def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], Codes]:
-    runs, codes, told = [], Codes({}, {}, {}), set[str]()
+    runs, codes, problems = [], Codes({}, {}, {}), set[str]()
     for folder in packing.sweeps:
         for trace in find_traces(folder):
-            if problem := packing.verifier.other_version(trace, told):
+            if problem := packing.verifier.other_version(trace, problems):
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE), Anything()).agent
             if agent not in codes.named:
@@ -165,7 +165,7 @@ def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PureP
     yield REQUIREMENTS, requirements_file(codes.packages).encode()
     with TemporaryDirectory() as folder:
         yield ARCHIVE, pack(Path(folder)).read_bytes()
-    for file in dict.fromkeys(one for one in codes.named.values() if isinstance(one, Path)):
+    for file in dict.fromkeys(path for path in codes.named.values() if isinstance(path, Path)):
         yield _place(file), file.read_bytes()
     yield from codes.modules.items()
     for path in _results(packing.results):

@@ -118,7 +118,7 @@ def metadata(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun
             {"@id": _agent_id(name, code), "@type": "SoftwareSourceCode", "name": name, "isPartOf": package}
             for name, package in code.packages.items()
         ),
-        *(_file(one, code) for one in files),
+        *(_file(file, code) for file in files),
         *(entity for run in runs for entity in _action(run, code)),
     ]
     unique = list({entity["@id"]: entity for entity in graph}.values())
@@ -140,7 +140,7 @@ def _root(about: About, files: Sequence[PackedFile], runs: Sequence[PackedRun]) 
         "datePublished": f"{datetime.now(UTC):%Y-%m-%d}",
         **({"license": about.license} if about.license else {}),
         "author": [{"@id": f"#{quote(name)}"} for name in about.authors],
-        "hasPart": [{"@id": identifier(one.path)} for one in files],
+        "hasPart": [{"@id": identifier(file.path)} for file in files],
         "mentions": [{"@id": _run_id(run)} for run in runs],
     }
 
@@ -178,8 +178,8 @@ def _file(packed: PackedFile, code: PackedCode) -> Entity:
 def _action(run: PackedRun, code: PackedCode) -> Iterator[Entity]:
     levels = [level.split("=", 1) for level in run.place.split("/")]
     values = [{"@id": f"#{quote(f'{name}={value}', safe='=')}"} for name, value in levels]
-    for one, (name, value) in zip(values, levels, strict=True):
-        yield {**one, "@type": "PropertyValue", "name": name, "value": value}
+    for entity, (name, value) in zip(values, levels, strict=True):
+        yield {**entity, "@type": "PropertyValue", "name": name, "value": value}
     yield {
         "@id": _run_id(run),
         "@type": "CreateAction",

@@ -121,7 +121,10 @@ def scenario_of(record: Record) -> Scenario:
     header = record.header
     if Path(header.radio_file_name).name != header.radio_file_name:
         raise record.damaged(0, f"{header.radio_file_name!r} is not a name of a radio parameters file")
-    files = [(header.radio_file_name, header.radio_file), *((one.name, one.content) for one in header.movements)]
+    files = [
+        (header.radio_file_name, header.radio_file),
+        *((movement.name, movement.content) for movement in header.movements),
+    ]
     with TemporaryDirectory() as folder:
         for name, content in files:
             try:

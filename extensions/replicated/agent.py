@@ -125,9 +125,9 @@ def _rank(event: Event) -> int:
 def broker_listings(broker: Broker, names: Names) -> Mapping[str, Listing]:
     """Return the broker's own tables, since copies may differ."""
     wanted = (
-        (names.filter(one), names.node(peer), str(times))
+        (names.filter(filter_), names.node(peer), str(times))
         for peer, its in broker.replica.state.wanted.items()
-        for one, times in its.items()
+        for filter_, times in its.items()
     )
     unaccepted = (
         (names.node(peer), message.message_type, message.key.describe(names))

@@ -69,8 +69,8 @@ class Broker(Process):
         # The copy has come with this message. What was kept is looked at as if it had come after it, in its order.
         if self._kept and not self.replica.is_joining:
             kept, self._kept = self._kept, []
-            for one in kept:
-                self._side(one.sender).dispatch(one, now)
+            for message in kept:
+                self._side(message.sender).dispatch(message, now)
         self._settle(now)
 
     @on(SendFailed)

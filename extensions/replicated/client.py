@@ -104,8 +104,8 @@ class Client(Process):
             if isinstance(ready, Event) and ready.notification.id not in self._delivered:
                 self._delivered.add(ready.notification.id)
                 self.deliver(ready.notification, ready.hops)
-        for one in self._outgoing:
-            self.send(one, acceptance(event))
+        for peer in self._outgoing:
+            self.send(peer, acceptance(event))
 
     @on(Missing)
     def missing(self, asked: Missing, broker: NodeId, _: SimTime) -> None:

@@ -236,7 +236,7 @@ class Patience:
         # The slowest, because a new leader that is taken for dead before its first answer can have come makes the site
         # change its leader for ever; to notice a failure late costs that once.
         own = self._estimates.get(node)
-        bounds = [one.bound() for one in ([own] if own else self._estimates.values())]
+        bounds = [estimate.bound() for estimate in ([own] if own else self._estimates.values())]
         return max(self._time_out, *map(round, bounds)) if bounds else self._time_out
 
     def asked(self, node: NodeId, what: Hashable, now: SimTime) -> None:

@@ -100,7 +100,7 @@ class Replica(Process):
     @property
     def has_work(self) -> bool:
         """Whether the leader's failure would matter."""
-        return bool(self.pending) or any(one.unaccepted for one in self.state.outgoing.values())
+        return bool(self.pending) or any(outgoing.unaccepted for outgoing in self.state.outgoing.values())
 
     def leader_of(self, term: Term) -> NodeId:
         """Return the leader of a term."""
@@ -380,9 +380,9 @@ class Releases:
         self._informed = 0
         """This term's last step that another broker knows."""
 
-    def hold(self, one: Released) -> None:
+    def hold(self, item: Released) -> None:
         """Hold a step's messages until their turn."""
-        self._held.append(one)
+        self._held.append(item)
 
     def informed(self, step: int) -> None:
         """Take in another broker's step."""
@@ -398,11 +398,11 @@ class Releases:
 
     def held(self) -> set[Output]:
         """Return the messages that must wait."""
-        return {output for one in self._held if one.step > self._informed for output in one.outputs}
+        return {output for entry in self._held if entry.step > self._informed for output in entry.outputs}
 
     def take_ready(self) -> list[Released]:
         """Return the safe messages in order of steps."""
-        ready = [one for one in self._held if one.step <= self._informed]
+        ready = [entry for entry in self._held if entry.step <= self._informed]
         del self._held[: len(ready)]
         return ready
 

@@ -148,7 +148,7 @@ class SiteState(Process):
 
     def _is_wanted(self, peer: Peer, event: Event) -> bool:
         floods = self._parameters.routing == FLOODING and self._is_site(peer)
-        return floods or any(one.matches(event.notification) for one in self.wanted[peer])
+        return floods or any(wanted.matches(event.notification) for wanted in self.wanted[peer])
 
     def _renumbers(self, peer: Peer, message: Numbered) -> bool:
         """Whether a neighbour has its own numbers (section 5.1); unordered gaps are harmless."""
@@ -181,7 +181,7 @@ class Place:
 def place_of(site: SiteId, sites: Sites) -> Place:
     """A site's place in the tree."""
     parent = sites[site].parent
-    neighbours = tuple(sites[one].brokers[0] for one in sites.neighbours(site))
+    neighbours = tuple(sites[near].brokers[0] for near in sites.neighbours(site))
     return Place(None if parent is None else sites[parent].brokers[0], neighbours, sites[site].clients)
 
 
@@ -212,7 +212,11 @@ class Incoming:
 
     def missing(self) -> list[Key]:
         """Return the numbers that block other messages."""
-        return [Key(stream, one.expected) for stream, one in self.streams.items() if any(one.waiting.values())]
+        return [
+            Key(stream, incoming.expected)
+            for stream, incoming in self.streams.items()
+            if any(incoming.waiting.values())
+        ]
 
     def take(self, message: Numbered) -> list[Numbered]:
         """Take a message; return the processable ones."""
@@ -316,16 +320,16 @@ def decode_state(data: bytes, state: SiteState) -> SiteState:
 def _record(state: SiteState, peer: Peer) -> _Neighbour:
     outgoing = state.outgoing[peer]
     return _Neighbour(
-        wanted=tuple(_Wanted(one, times) for one, times in state.wanted[peer].items()),
+        wanted=tuple(_Wanted(filter_, times) for filter_, times in state.wanted[peer].items()),
         incoming=tuple(_stream(stream, awaited) for stream, awaited in state.incoming[peer].streams.items()),
         last=tuple(Key(stream, number) for stream, number in sorted(outgoing.last.items())),
-        early=tuple(_Accepted(*one) for one in sorted(outgoing.early.items())),
+        early=tuple(_Accepted(*early) for early in sorted(outgoing.early.items())),
         unaccepted=tuple(outgoing.unaccepted.values()),
     )
 
 
 def _stream(stream: Stream, awaited: Awaited) -> _Incoming:
-    waiting = (_Early(number, () if one is None else (one,)) for number, one in awaited.waiting.items())
+    waiting = (_Early(number, () if early is None else (early,)) for number, early in awaited.waiting.items())
     return _Incoming(stream, awaited.expected, tuple(waiting))
 
 
@@ -337,7 +341,7 @@ def _restore(state: SiteState, peer: Peer, record: _Neighbour) -> None:
     outgoing = state.outgoing[peer]
     outgoing.last.update(dict(record.last))
     outgoing.early.update(dict(record.early))
-    outgoing.unaccepted.update({one.key: one for one in record.unaccepted})
+    outgoing.unaccepted.update({message.key: message for message in record.unaccepted})
 
 
 class _Wanted(NamedTuple):
@@ -372,8 +376,8 @@ class _Many:
         for first in range(0, len(values) + 1, _BATCH):
             batch = values[first : first + _BATCH]
             writer.u16(len(batch))
-            for one in batch:
-                self._kind.write(writer, one)
+            for item in batch:
+                self._kind.write(writer, item)
 
     def read(self, reader: Reader) -> tuple[Any, ...]:
         """Read the batches; raises DecodeError."""

@@ -133,7 +133,7 @@ class Dsdv(Router):
     def dump(self, _: object, now: SimTime) -> None:
         """Break the links of silent neighbours, and send a full dump."""
         limit = self.parameters.missed_updates * self.parameters.update_interval
-        for neighbour in [one for one, heard in self._updated.items() if heard + limit <= now]:
+        for neighbour in [neighbour for neighbour, heard in self._updated.items() if heard + limit <= now]:
             self.lose_link(neighbour, self.frames.give_up(neighbour), now)
         for packet in self.queue.sweep(now):
             self.frames.drop(packet, "no route in time")
@@ -146,10 +146,10 @@ class Dsdv(Router):
     def announce(self, _: object, now: SimTime) -> None:
         """Send the changes that need not settle any more."""
         self._update_at = None
-        changed = [one for one in self._known() if one.is_changed and (one.due is None or one.due <= now)]
+        changed = [route for route in self._known() if route.is_changed and (route.due is None or route.due <= now)]
         if len(changed) >= MOST_ENTRIES:
             self._dump_all(now)
-        elif any(one.due is not None for one in changed):
+        elif any(route.due is not None for route in changed):
             self._send(changed, now, full=False)
         self._schedule(now)
 
@@ -166,14 +166,14 @@ class Dsdv(Router):
 
     def _send(self, routes: Iterable[Route], now: SimTime, *, full: bool) -> None:
         own = Advertised(self.node, 0, self.sequence)
-        told = list(routes)
-        entries = (Advertised(one.destination, one.metric, one.sequence) for one in told)
+        announced = list(routes)
+        entries = (Advertised(route.destination, route.metric, route.sequence) for route in announced)
         self.frames.broadcast_later(Update(full, (own, *entries)), now)
-        for route in told:
+        for route in announced:
             route.due = None
 
     def _schedule(self, now: SimTime) -> None:
-        due = min((one.due for one in self.routes.values() if one.due is not None), default=None)
+        due = min((route.due for route in self.routes.values() if route.due is not None), default=None)
         if due is None:
             return
         at = max(due, now + self.parameters.aggregation_time)
@@ -275,13 +275,13 @@ class Dsdv(Router):
 
     def ways(self, _: SimTime) -> Mapping[NodeId, tuple[NodeId, ...]]:
         """The next hop to each destination that can be reached."""
-        return {one.destination: (one.next_hop,) for one in self.routes.values() if not one.is_broken}
+        return {route.destination: (route.next_hop,) for route in self.routes.values() if not route.is_broken}
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The forwarding table, with the columns of the paper's table 1."""
         return {"table": by_first_column(("Destination", "NextHop", "Metric", "Sequence number"), self._rows(names))}
 
     def _rows(self, names: Names) -> Iterator[tuple[str, ...]]:
-        for one in self._known():
-            metric = "infinite" if one.is_broken else str(one.metric)
-            yield names.node(one.destination), names.node(one.next_hop), metric, str(one.sequence)
+        for route in self._known():
+            metric = "infinite" if route.is_broken else str(route.metric)
+            yield names.node(route.destination), names.node(route.next_hop), metric, str(route.sequence)

@@ -85,5 +85,5 @@ def area_of(notification: Notification) -> tuple[float, float, float] | None:
     """Return x, y and radius of a notification's area; None without one."""
     attributes: Mapping[str, object] = dict(notification.attributes)
     values = [attributes.get(name) for name in AREA]
-    numbers = [float(one) for one in values if isinstance(one, int | float)]
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
     return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len(AREA) else None

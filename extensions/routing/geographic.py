@@ -68,7 +68,7 @@ class Point(NamedTuple):
 
 def point(place: Place) -> Point:
     """Return the nearest point that a message can carry."""
-    x, y = (max(-_MOST, min(_MOST, round(10 * one))) for one in place)
+    x, y = (max(-_MOST, min(_MOST, round(10 * coordinate))) for coordinate in place)
     return Point(x, y)
 
 
@@ -137,7 +137,7 @@ class Geographic(Router):
         """Broadcast the position, and forget silent neighbours."""
         if self.position is not None:
             self.frames.broadcast(Beacon(point(self.position)), now)
-        self.neighbors = {one: known for one, known in self.neighbors.items() if known.until > now}
+        self.neighbors = {neighbor: known for neighbor, known in self.neighbors.items() if known.until > now}
         half = self.parameters.beacon_interval // 2
         self.set_timer(BEACON_TIMER, half + self.random.randint(0, 2 * half))
 
@@ -180,7 +180,7 @@ class Geographic(Router):
 
     def near(self, now: SimTime) -> dict[NodeId, Place]:
         """The neighbours' positions."""
-        return {one: known.place for one, known in self.neighbors.items() if known.until > now}
+        return {neighbor: known.place for neighbor, known in self.neighbors.items() if known.until > now}
 
     def _choose(self, message: Any, sender: NodeId | None, now: SimTime) -> tuple[NodeId, Perimeter | None] | str:
         """Return the next hop with the mode that the message goes on in, or why there is none."""
@@ -191,7 +191,7 @@ class Geographic(Router):
             return "no position"
         mode: Perimeter | None = message.perimeter
         if mode is None or dist(here, d) < dist(mode.lp.place, d):
-            nearest = min(near, key=lambda one: (dist(near[one], d), one), default=None)
+            nearest = min(near, key=lambda neighbour: (dist(near[neighbour], d), neighbour), default=None)
             if nearest is not None and dist(near[nearest], d) < dist(here, d):
                 return nearest, None
             return self._enter(here, d, near)
@@ -233,5 +233,5 @@ class Geographic(Router):
         return {"neighbours": by_first_column(("Neighbour", "x", "y"), self._rows(names))}
 
     def _rows(self, names: Names) -> Iterator[tuple[str, ...]]:
-        for one, known in self.neighbors.items():
-            yield names.node(one), f"{known.place[0]:g}", f"{known.place[1]:g}"
+        for neighbor, known in self.neighbors.items():
+            yield names.node(neighbor), f"{known.place[0]:g}", f"{known.place[1]:g}"

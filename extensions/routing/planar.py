@@ -30,18 +30,18 @@ def planarize(here: Place, neighbors: Mapping[Key, Place], rule: str) -> dict[Ke
     """Return the neighbours whose edge no other neighbour removes."""
     removes = PLANARIZATIONS[rule]
     return {
-        one: place
-        for one, place in neighbors.items()
-        if not any(other != one and removes(here, place, witness) for other, witness in neighbors.items())
+        neighbor: place
+        for neighbor, place in neighbors.items()
+        if not any(other != neighbor and removes(here, place, witness) for other, witness in neighbors.items())
     }
 
 
 def counterclockwise(here: Place, start: Place, neighbors: Mapping[Key, Place]) -> Key | None:
     """Return the neighbour whose edge is the next counterclockwise from the direction of `start`."""
 
-    def turn(one: Key) -> tuple[float, int]:
-        angle = (_angle(here, neighbors[one]) - _angle(here, start)) % tau
-        return angle or tau, one  # an edge back is the last
+    def turn(neighbor: Key) -> tuple[float, int]:
+        angle = (_angle(here, neighbors[neighbor]) - _angle(here, start)) % tau
+        return angle or tau, neighbor  # an edge back is the last
 
     return min(neighbors, key=turn, default=None)
 

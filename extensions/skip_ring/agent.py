@@ -271,7 +271,11 @@ _HINT = "or set the parameter one_topic=true, which makes one ring for everybody
 
 def topic_of_filter(wanted: Filter, *, one_topic: bool) -> Topic:
     """Return a filter's first topic (others match nothing); raise ValueError without one."""
-    equal = ((one.attribute, one.operand) for one in wanted.constraints if one.operator is Operator.EQUAL)
+    equal = (
+        (constraint.attribute, constraint.operand)
+        for constraint in wanted.constraints
+        if constraint.operator is Operator.EQUAL
+    )
     return _find_topic(equal, f"the filter {{{wanted}}} names no topic: write one", one_topic=one_topic)
 
 

@@ -178,9 +178,11 @@ def _corrupt_messages(agent: CorruptedSkipRing, draw: Draw) -> None:
 def _make_islands(agent: CorruptedSkipRing, draw: Draw) -> None:
     """Make rings that only actions (ii) and (iv) can join."""
     island = [node for node in draw.subscribers() if node % ISLANDS == agent.node % ISLANDS]
-    labelled = sorted((Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda one: one.key)
+    labelled = sorted(
+        (Reference(node, label_of(x)) for x, node in enumerate(island)), key=lambda reference: reference.key
+    )
     for member in agent.members.values():
-        place = [one.node for one in labelled].index(agent.node)
+        place = [reference.node for reference in labelled].index(agent.node)
         first, last = labelled[0], labelled[-1]
         ring = member.ring
         ring.label = labelled[place].label
@@ -225,7 +227,7 @@ def skip_ring(nodes: int) -> dict[str, Place]:
     whole = _edges(labels)
     shortcuts: dict[str, set[str]] = {label: set() for label in labels}
     for bits in range(1, max(map(len, labels), default=0)):
-        for label, neighbours in _edges([one for one in labels if len(one) <= bits]).items():
+        for label, neighbours in _edges([shorter for shorter in labels if len(shorter) <= bits]).items():
             shortcuts[label] |= neighbours - whole[label]
     ordered = sorted(labels, key=_value)
     return {label: _place(ordered, index, shortcuts[label]) for index, label in enumerate(ordered)}
@@ -246,7 +248,7 @@ def _value(label: str) -> Fraction:
 def _edges(labels: list[str]) -> dict[str, set[str]]:
     """Return each label's neighbours in the sorted ring."""
     circle = sorted(labels, key=_value)
-    return {one: {circle[i - 1], circle[(i + 1) % len(circle)]} - {one} for i, one in enumerate(circle)}
+    return {label: {circle[i - 1], circle[(i + 1) % len(circle)]} - {label} for i, label in enumerate(circle)}
 
 
 def _place(ordered: list[str], index: int, shortcuts: set[str]) -> Place:

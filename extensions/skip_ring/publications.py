@@ -51,10 +51,10 @@ class Publications(Process):
         return [
             (
                 str(self.topic),
-                show_bits(one.label),
-                names.notification(one.publication) if isinstance(one, Leaf) else "",
+                show_bits(node.label),
+                names.notification(node.publication) if isinstance(node, Leaf) else "",
             )
-            for one in self.trie.nodes()
+            for node in self.trie.nodes()
         ]
 
     # The application, and Timeout
@@ -62,8 +62,8 @@ class Publications(Process):
     def subscribe(self, wanted: Filter) -> None:
         """Subscribe, and deliver earlier publications."""
         self.filters[wanted] = None
-        for one in self.trie.publications():
-            self._deliver_wanted(one, 0)
+        for publication in self.trie.publications():
+            self._deliver_wanted(publication, 0)
 
     def publish(self, publication: Notification, neighbours: Sequence[NodeId]) -> None:
         """Publish for the application."""
@@ -99,8 +99,8 @@ class Publications(Process):
     def check_and_publish(self, message: CheckAndPublish, sender: NodeId, now: SimTime) -> None:
         """Carry out CheckTrie; send a prefix's publications (section 4.2)."""
         self.check_trie(message, sender, now)
-        for one in self.trie.publications(message.prefix):
-            self.send(sender, Publish(self.topic, one))
+        for publication in self.trie.publications(message.prefix):
+            self.send(sender, Publish(self.topic, publication))
 
     @on(Publish)
     def add(self, message: Publish, sender: NodeId, now: SimTime) -> None:
@@ -110,7 +110,7 @@ class Publications(Process):
 
     def publish_new(self, message: PublishNew, sender: NodeId, neighbours: Iterable[NodeId]) -> None:
         """Drop a known publication, and flood a new one (section 4.3)."""
-        self._add_new(message.publication, message.hops, [one for one in neighbours if one != sender])
+        self._add_new(message.publication, message.hops, [neighbour for neighbour in neighbours if neighbour != sender])
 
     # Helpers
 
@@ -130,12 +130,12 @@ class Publications(Process):
 
     def _flood(self, publication: Notification, hops: int, neighbours: Iterable[NodeId]) -> None:
         message = PublishNew(self.topic, hops + 1, publication)  # one for all, which is encoded once
-        for one in neighbours if self._parameters.flooding else ():
-            self.send(one, message)
+        for neighbour in neighbours if self._parameters.flooding else ():
+            self.send(neighbour, message)
 
     def _deliver_wanted(self, publication: Notification, hops: int) -> None:
         """Deliver a publication once, if a filter matches."""
-        if publication.id not in self.delivered and any(one.matches(publication) for one in self.filters):
+        if publication.id not in self.delivered and any(wanted.matches(publication) for wanted in self.filters):
             self.delivered.add(publication.id)
             self.deliver(publication, hops)
 

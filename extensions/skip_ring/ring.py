@@ -56,15 +56,18 @@ class BuildRing(Process):
 
     def neighbours(self) -> list[Reference]:
         """All stored neighbours."""
-        return [one for one in (self.left, self.right, self.ring) if one is not None]
+        return [neighbour for neighbour in (self.left, self.right, self.ring) if neighbour is not None]
 
     def describe(self, names: Names) -> list[str]:
         """Left, right and ring in transcripts, or a dash."""
-        return [NOBODY if one is None else one.describe(names) for one in (self.left, self.right, self.ring)]
+        return [
+            NOBODY if neighbour is None else neighbour.describe(names)
+            for neighbour in (self.left, self.right, self.ring)
+        ]
 
     def direct_neighbours(self) -> list[Reference]:
         """Both neighbours; a single one twice."""
-        return [one for one in (self.predecessor, self.successor) if one is not None]
+        return [neighbour for neighbour in (self.predecessor, self.successor) if neighbour is not None]
 
     def clear(self) -> None:
         """Forget label and neighbours."""
@@ -73,7 +76,8 @@ class BuildRing(Process):
     def remove(self, node: NodeId) -> None:
         """Forget a neighbour."""
         self.left, self.right, self.ring = (
-            None if one is not None and one.node == node else one for one in (self.left, self.right, self.ring)
+            None if neighbour is not None and neighbour.node == node else neighbour
+            for neighbour in (self.left, self.right, self.ring)
         )
 
     # Timeout and messages
@@ -83,9 +87,9 @@ class BuildRing(Process):
         self._tidy(own)
         if self.ring is None and (self.left is None or self.right is None):
             self.ring = self.left or self.right
-        for one in (self.left, self.right):
-            if one is not None:
-                self._introduce(own, one, cyclic=False)
+        for neighbour in (self.left, self.right):
+            if neighbour is not None:
+                self._introduce(own, neighbour, cyclic=False)
         if self.ring is not None:
             self._introduce(own, self.ring, cyclic=True)
         if self.parameters.probe_ends and self.left is None and self.right is not None:
@@ -146,9 +150,9 @@ class BuildRing(Process):
             self.right = None
         if ring is not None and not self._closes(own, ring):  # only what is left of the other two can lie beyond it
             self.ring = None
-        for one, kept in ((left, self.left), (right, self.right), (ring, self.ring)):
-            if one is not None and kept is None:
-                self.place(own, one)
+        for neighbour, kept in ((left, self.left), (right, self.right), (ring, self.ring)):
+            if neighbour is not None and kept is None:
+                self.place(own, neighbour)
 
     def _closes(self, own: Reference, other: Reference) -> bool:
         """Whether this node and the other are opposite ends."""
@@ -175,11 +179,15 @@ class BuildRing(Process):
 
     def _relabel(self, own: Reference, other: Reference) -> None:
         """Place a node with a wrong stored label again."""
-        wrong = [one for one in (self.left, self.right) if one is not None and one.node == other.node and one != other]
+        wrong = [
+            neighbour
+            for neighbour in (self.left, self.right)
+            if neighbour is not None and neighbour.node == other.node and neighbour != other
+        ]
         if self.ring is not None and self.ring.node == other.node:
             self.ring = other
         if wrong:
-            self.left, self.right = (None if one in wrong else one for one in (self.left, self.right))
+            self.left, self.right = (None if neighbour in wrong else neighbour for neighbour in (self.left, self.right))
             self.place(own, other)
 
     def _close(self, own: Reference, other: Reference) -> None:
@@ -218,8 +226,8 @@ class Shortcuts(Process):
         self._update(own)
         left, right = self._end(own, self._ring.predecessor), self._end(own, self._ring.successor)
         if left is not None and right is not None and left.node != right.node:
-            for one, other in ((left, right), (right, left)):
-                self.send(other.node, IntroduceShortcut(self._ring.topic, one))
+            for neighbour, other in ((left, right), (right, left)):
+                self.send(other.node, IntroduceShortcut(self._ring.topic, neighbour))
 
     def introduced(self, own: Reference, other: Reference) -> None:
         """Store a shortcut by label; delegate the other node."""
@@ -245,8 +253,8 @@ class Shortcuts(Process):
     def _update(self, own: Reference) -> None:
         """Keep shortcuts with computed labels; delegate others."""
         direct = self._ring.direct_neighbours()
-        wanted = {label for one in direct for label in shortcut_labels(own.label, one.label)}
-        wanted -= {one.label for one in direct} | {own.label}
+        wanted = {label for reference in direct for label in shortcut_labels(own.label, reference.label)}
+        wanted -= {reference.label for reference in direct} | {own.label}
         superfluous = {label: node for label, node in self.nodes.items() if label not in wanted}
         self.nodes = {label: self.nodes.get(label) for label in sorted(wanted)}
         for label, node in superfluous.items():

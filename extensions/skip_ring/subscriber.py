@@ -81,7 +81,7 @@ class Subscriber(Process):
 
     def neighbours(self) -> list[NodeId]:
         """The nodes to flood publications to."""
-        nodes: list[NodeId | None] = [one.node for one in self.ring.neighbours()]
+        nodes: list[NodeId | None] = [neighbour.node for neighbour in self.ring.neighbours()]
         if self._parameters.flood_shortcuts:
             nodes += self.shortcuts.nodes.values()
         return [node for node in dict.fromkeys(nodes) if node is not None and node != self.ring.node]
@@ -125,7 +125,7 @@ class Subscriber(Process):
             self._count_silence()
             self.shortcuts.timeout(own)
             self._request_at_random(own)
-        self.publications.timeout([one.node for one in self.ring.direct_neighbours()])
+        self.publications.timeout([neighbour.node for neighbour in self.ring.direct_neighbours()])
 
     def _count_silence(self) -> None:
         """Count the rounds of silence of the left neighbour."""
@@ -153,27 +153,27 @@ class Subscriber(Process):
             own = Reference(self.ring.node, message.label)
             # Merged with the former neighbours instead, one that has crashed would stay for ever (section 5, lemma on
             # ring closure).
-            old = [one for one in self.ring.neighbours() if one.node != own.node]
+            old = [neighbour for neighbour in self.ring.neighbours() if neighbour.node != own.node]
             self.ring.clear()
             self.ring.label = message.label
             self._adopt(own, message)
-            adopted = {one.node for one in self.ring.neighbours()}
-            for one in dict.fromkeys(old):
-                if one.node not in adopted:
-                    self._replace(own, one)
+            adopted = {neighbour.node for neighbour in self.ring.neighbours()}
+            for neighbour in dict.fromkeys(old):
+                if neighbour.node not in adopted:
+                    self._replace(own, neighbour)
         self.publications.flood(self.neighbours())
 
     def _adopt(self, own: Reference, message: SetData) -> None:
         """Store the neighbours; one on the wrong side is the list's other end."""
-        for one, is_predecessor in ((message.predecessor, True), (message.successor, False)):
-            if one is None or one.node == own.node:
+        for reference, is_predecessor in ((message.predecessor, True), (message.successor, False)):
+            if reference is None or reference.node == own.node:
                 continue
-            if (one.key < own.key) != is_predecessor:
-                self.ring.ring = one
+            if (reference.key < own.key) != is_predecessor:
+                self.ring.ring = reference
             elif is_predecessor:
-                self.ring.left = one
+                self.ring.left = reference
             else:
-                self.ring.right = one
+                self.ring.right = reference
 
     def _replace(self, own: Reference, old: Reference) -> None:
         """Carry out action (iii) for a nearer former neighbour, else BuildRing."""
@@ -244,7 +244,7 @@ class Subscriber(Process):
             return
         self._noted = state
         self._notes += 1
-        left, right, closing = (one and one.node for one in (ring.left, ring.right, ring.ring))
+        left, right, closing = (neighbour and neighbour.node for neighbour in (ring.left, ring.right, ring.ring))
         nodes = [NOBODY if node is None else str(node) for node in (left, right, closing)]
         far = ",".join(f"{place}:{NOBODY if node is None else node}" for place, node in shortcuts) or NOBODY
         self.note(OVERLAY, detail=" ".join([str(self._notes), ring.label or NOBODY, *nodes, far, str(self.topic)]))
@@ -257,7 +257,7 @@ class Subscriber(Process):
 
 def _is_between(start: Reference, middle: Reference, end: Reference) -> bool:
     """Whether `middle` is on the way from `start` to `end`, or round the circle if equal."""
-    way, whole = ((position(one.label) - position(start.label)) % CIRCLE for one in (middle, end))
+    way, whole = ((position(reference.label) - position(start.label)) % CIRCLE for reference in (middle, end))
     return way <= (whole or CIRCLE)
 
 

@@ -91,11 +91,11 @@ class Database:
         return sorted((label for label, node in self.entries.items() if node == subscriber), key=number_of)
 
     def _configuration(self, label: Label) -> Configuration:
-        recorded = (Reference(node, one) for one, node in self.entries.items() if node is not None)
-        circle = sorted(recorded, key=lambda one: one.key)
+        recorded = (Reference(node, own_label) for own_label, node in self.entries.items() if node is not None)
+        circle = sorted(recorded, key=lambda reference: reference.key)
         if len(circle) == 1:
             return Configuration(None, label, None)
-        place = [one.label for one in circle].index(label)
+        place = [reference.label for reference in circle].index(label)
         return Configuration(circle[place - 1], label, circle[(place + 1) % len(circle)])
 
 

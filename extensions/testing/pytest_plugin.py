@@ -82,7 +82,7 @@ def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
     ) -> list[Point]:
         from roambus.dataframes import listed
 
-        values = [listed(one) for one in (settings or {}).values()]
+        values = [listed(setting) for setting in (settings or {}).values()]
         places = [dict(zip(settings or {}, place, strict=True)) for place in itertools.product(*values)]
         return [roambus_point(template, agent, settings=at, **options) for at in places for agent in agents]
 
@@ -190,7 +190,7 @@ class Point:
 
         if isinstance(metric, Metric):
             return metric
-        known = {one.column: one for one in (*METRICS, *all_own_metrics(self.measure).metrics)}
+        known = {entry.column: entry for entry in (*METRICS, *all_own_metrics(self.measure).metrics)}
         if metric not in known:
             raise UserError(unknown("metric", metric, known))
         return known[metric]

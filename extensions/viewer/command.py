@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from roambus.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, pairs
-from roambus.console.output import answer, remark, telling
+from roambus.console.output import answer, command_output, remark
 
 PORT = click.option(
     "--port", type=click.IntRange(0, 65535), default=0, show_default="a free one", help="The port to serve it on."
@@ -18,7 +18,7 @@ PORT = click.option(
 def print_address(url: str) -> None:
     """Print a served page's address before the wait for Ctrl-C."""
     answer(url, url=url)
-    telling().print_at_once()
+    command_output().print_at_once()
 
 
 @click.command()

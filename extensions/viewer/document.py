@@ -82,7 +82,7 @@ def make_document(films: Sequence[Film], *, live: bool = False) -> str:
         "policy": _policy(script, style, live=live),
         "title": escape(" | ".join(film.header["title"] for film in films)),
         "style": style,
-        "films": "\n".join(f'<script type="application/octet-stream" class="film">{one}</script>' for one in packed),
+        "films": "\n".join(f'<script type="application/octet-stream" class="film">{film}</script>' for film in packed),
         "script": script,
     }
     text = (_PAGE / "page.html").read_text(encoding="utf-8")

@@ -36,9 +36,10 @@ def _of_sweep(found: SweepResults, results: Path) -> dict[str, Any]:
         ],
         "axes": [[axis, measured.axis_title(axis), measured.values(axis)] for axis in measured.axes],
         "metrics": [
-            [one.column, one.axis_title, one.meaning, one.scale is Scale.LOGARITHMIC, one.is_main] for one in metrics
+            [metric.column, metric.axis_title, metric.meaning, metric.scale is Scale.LOGARITHMIC, metric.is_main]
+            for metric in metrics
         ],
-        "points": {one.column: list(_points(measured, one.column)) for one in metrics},
+        "points": {metric.column: list(_points(measured, metric.column)) for metric in metrics},
         "runs": list(_runs(measured, place, [metric.column for metric in metrics])),
     }
 

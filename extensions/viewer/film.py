@@ -106,12 +106,15 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         **happenings.columns,
         **_place_columns("place", places, nodes),
         **_place_columns("belief", list(believed_places(scenario, moves)), nodes),
-        **_columns(("linkTime", "linkA", "linkB", "linkUp"), [(one.at, one.a, one.b, one.up) for one in links.changes]),
+        **_columns(
+            ("linkTime", "linkA", "linkB", "linkUp"),
+            [(change.at, change.a, change.b, change.up) for change in links.changes],
+        ),
     }
     film = Film({**header, **happenings.texts}, columns)
     if testimony is not None:
         film = _with_testimony(film, testimony, names)
-    notifications = [names.notification_id(one) for one in film.header["notifications"]]
+    notifications = [names.notification_id(number) for number in film.header["notifications"]]
     return Film({**film.header, "notifications": notifications}, film.columns)
 
 
@@ -130,8 +133,8 @@ def _roles(table: pa.Table, nodes: int, scenario: Scenario | None) -> list[str]:
     if scenario is not None:
         return [format_roles(node.roles) for node in scenario.nodes]
     rows = table.filter(pc.equal(table[EVENT], ROLE)).select([NODE, DETAIL]).to_pylist()
-    told = {row[NODE]: row[DETAIL] or "" for row in rows}
-    return [told.get(node, "") for node in range(nodes)]
+    roles = {row[NODE]: row[DETAIL] or "" for row in rows}
+    return [roles.get(node, "") for node in range(nodes)]
 
 
 def _place_columns(kind: str, places: Sequence[Place], nodes: int) -> dict[str, Column]:
@@ -152,7 +155,7 @@ def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
     carried_by = [carried(message) for message in testimony.contents]
     # Messages can carry notifications of which no row of the trace tells.
     known = {text: number for number, text in enumerate(film.header["notifications"])}
-    flat = [known.setdefault(str(one), len(known)) for several in carried_by for one in several]
+    flat = [known.setdefault(str(notification), len(known)) for several in carried_by for notification in several]
     tables = tables_of(testimony.looks)
     columns = {"carries": _integers(map(len, carried_by)), "carried": _integers(flat), **tables.columns}
     header = {**film.header, "texts": texts, "notifications": list(known), "tables": tables.texts}
@@ -184,7 +187,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
     # Without a testimony equal messages cannot be told from others of their type, which is the best guess there is.
     contents = types.numbers if testimony is None else _contents(rows, names, testimony)
     node, peer = _nodes(rows[NODE], nodes), _nodes(rows[PEER], nodes)
-    rows_told = zip(*(one.tolist() for one in (names, node, peer, contents)), strict=True)
+    arrival_rows = zip(*(column.tolist() for column in (names, node, peer, contents)), strict=True)
     columns = {
         "wait": _waits(rows[TIME_S]),
         "kind": events.numbers - 1,
@@ -196,7 +199,7 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
         "size": _numbers(rows[BYTES], 0),
         "hops": np.where(names == DELIVER, _numbers(rows[HOPS], -1) + 1, 0),
         "content": np.zeros_like(node) if testimony is None else contents,
-        "origin": _integers(match_arrivals(rows_told)),
+        "origin": _integers(match_arrivals(arrival_rows)),
     }
     texts = {"kinds": events.texts, "types": types.texts, "notifications": notes.texts, "details": details.texts}
     return Happenings(columns, texts)
@@ -270,7 +273,9 @@ def tables_of(looks: Iterable[Look]) -> Tables:
         "lists": _integers(len(numbers) for *_, numbers in listings),
         "listed": _integers(number for *_, numbers in listings for number in numbers),
     }
-    return Tables({"listings": [one[:2] for one in listings], "heads": list(heads), "rows": list(rows)}, columns)
+    return Tables(
+        {"listings": [listing[:2] for listing in listings], "heads": list(heads), "rows": list(rows)}, columns
+    )
 
 
 def _columns(names: Sequence[str], rows: Iterable[Sequence[float]]) -> dict[str, Column]:

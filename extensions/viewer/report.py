@@ -151,7 +151,7 @@ def _differences(measured: Measurements, asked: Sweep) -> Iterator[tuple[str, st
     there |= {name: plain(value) for name, value in asked.fixed.items()}
     here = {axis: ", ".join(measured.values(axis)) for axis in measured.axes}
     here |= {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
-    there |= {"agents": ", ".join(one.label for one in asked.agents), "seeds": str(len(asked.seeds))}
+    there |= {"agents": ", ".join(agent.label for agent in asked.agents), "seeds": str(len(asked.seeds))}
     here |= {"agents": ", ".join(measured.agents), "seeds": str(measured.seeds)}
     for name in there | here:
         if here.get(name) != there.get(name):
@@ -264,7 +264,7 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
         "decisive": decisive,
         "dial": dial,
         "reason": reason,
-        "pictures": [(picture, [one for one in claims if one.figure == picture.name]) for picture in pictures],
+        "pictures": [(picture, [claim for claim in claims if claim.figure == picture.name]) for picture in pictures],
         "unpictured": [claim for claim in claims if claim.figure not in names],
         "names": names,
         "data": explorer_data(found, results),

@@ -168,8 +168,8 @@ def _partitions(scenario: Scenario) -> Iterator[tuple[SimTime, tuple[int, ...]]]
     """Return the partitions over time; at one instant the last one counts."""
     if scenario.tree:
         return
-    ordered = sorted(scenario.ideal.partitions, key=lambda one: one.at)
-    for at, together in groupby(ordered, key=lambda one: one.at):
+    ordered = sorted(scenario.ideal.partitions, key=lambda partition: partition.at)
+    for at, together in groupby(ordered, key=lambda partition: partition.at):
         group_of: dict[NodeId, int] = {}
         for number, group in enumerate(list(together)[-1].groups, start=1):
             group_of |= dict.fromkeys(group, number)

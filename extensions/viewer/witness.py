@@ -236,7 +236,7 @@ class _Listening:
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Number the transmissions, and advance the back-end."""
-        self._testimony.sent += [self._testimony.number(one.message) for one in transmissions]
+        self._testimony.sent += [self._testimony.number(transmission.message) for transmission in transmissions]
         return self._backend.advance(transmissions, wake_up)
 
 
@@ -291,8 +291,8 @@ def _carried(value: Any) -> Iterator[NotificationId]:
     elif isinstance(value, NotificationId):
         yield value
     elif isinstance(value, tuple | list | frozenset):
-        for one in value:
-            yield from _carried(one)
+        for element in value:
+            yield from _carried(element)
     elif is_dataclass(value):
-        for one in fields(value):
-            yield from _carried(getattr(value, one.name))
+        for attribute in fields(value):
+            yield from _carried(getattr(value, attribute.name))

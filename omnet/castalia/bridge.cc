@@ -215,7 +215,7 @@ void Bridge::say_goodbye() {
 
 // The network finishes the bridge last: the resource managers' energy is up to date by now.
 Finished Bridge::totals() {
-    Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}}, spilt{"radio_overflown", {}}, died{"died_us", {}};
+    Count offered{"offered", {}}, overflown{"mac_overflown", {}}, received{"received", {}}, spilt{"radio_overflown", {}}, died{"died_ns", {}};
     bool anybody_died = false, anything_spilt = false;
     Finished totals{collector_->sends(), collector_->deliveries(), {}, {}, {}};
     for (BridgeApplication* application : applications_) {
@@ -224,8 +224,8 @@ Finished Bridge::totals() {
         received.values.push_back(application->received());
         spilt.values.push_back(application->spilt());
         anything_spilt = anything_spilt || application->spilt() > 0;
-        died.values.push_back(application->died_us());
-        anybody_died = anybody_died || application->died_us() > 0;
+        died.values.push_back(application->died_ns());
+        anybody_died = anybody_died || application->died_ns() > 0;
         totals.energy_mj.push_back(application->spent_energy_mj());
     }
     totals.counts = {offered, overflown, received};

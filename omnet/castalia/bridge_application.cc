@@ -25,8 +25,8 @@ void BridgeApplication::initialize() {
 }
 
 void BridgeApplication::handleMessage(omnetpp::cMessage* message) {
-    if (message->getKind() == OUT_OF_ENERGY && died_us_ == 0)
-        died_us_ = omnetpp::simTime().inUnit(omnetpp::SIMTIME_US);
+    if (message->getKind() == OUT_OF_ENERGY && died_ns_ == 0)
+        died_ns_ = omnetpp::simTime().raw();
     VirtualApplication::handleMessage(message);
 }
 

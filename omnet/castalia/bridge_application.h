@@ -38,8 +38,8 @@ public:
     // The packets of this instant that the MAC had no room for, once everything else of the instant has happened.
     std::vector<Failure> take_refused();
 
-    // When the battery was empty, in us; 0 if it is not.
-    std::int64_t died_us() const { return died_us_; }
+    // When the battery was empty, in ns; 0 if it is not.
+    std::int64_t died_ns() const { return died_ns_; }
 
     // mJ used up so far.
     double spent_energy_mj();
@@ -73,7 +73,7 @@ private:
     bool booted_ = false;
     std::vector<Send> sent_;   // at this instant
     std::size_t refused_ = 0;  // of `sent_`, the last ones
-    std::int64_t died_us_ = 0;
+    std::int64_t died_ns_ = 0;
     std::int64_t offered_ = 0;
     std::int64_t overflown_ = 0;
     std::int64_t received_ = 0;

@@ -92,14 +92,14 @@ class RouteErrors:
     def refuse(self, destination: NodeId, sender: NodeId, now: SimTime) -> None:
         """Report to `sender`, precursor or not, that its data for `destination` have no route (case ii)."""
         route = self._table.get(destination)
-        told = {sender}
+        neighbours = {sender}
         sequence = 0
         if route is not None:
             self._table.invalidate(route, now)
             sequence = route.sequence
-            told |= route.precursors
+            neighbours |= route.precursors
             route.precursors.clear()
-        self._send(told, [Unreachable(destination, sequence)], now)
+        self._send(neighbours, [Unreachable(destination, sequence)], now)
 
     def _send(
         self, neighbours: set[NodeId], unreachable: Sequence[Unreachable], now: SimTime, *, no_delete: bool = False

@@ -138,8 +138,8 @@ class BrokerAgent(Agent):
         """Fire a timer of the link."""
         actions, broken = self.link.timer(key)
         self.perform(actions)
-        for one in broken:
-            self._link_broken(one, now)
+        for link in broken:
+            self._link_broken(link, now)
 
     @on(Rewired)
     def rewire(self, event: Rewired, now: SimTime) -> None:
@@ -157,8 +157,8 @@ class BrokerAgent(Agent):
             return
         actions, broken, lost = self.link.failed(event)
         self.perform(actions)
-        for one in broken:
-            self._link_broken(one, now)
+        for link in broken:
+            self._link_broken(link, now)
         for message in lost:
             self._lose(event.destination, message, event.reason, now)
 
@@ -298,7 +298,7 @@ class BrokerAgent(Agent):
             return
         actions, broken = self.link.reset(neighbour)
         self.perform(actions)
-        waiting = (message for one in broken for message in one.messages)
+        waiting = (message for link in broken for message in link.messages)
         # The message that found no room comes last, so that whoever sends them again keeps their order.
         self._link_broken(LinkBroken(neighbour, (*waiting, action.message)), now)
 

@@ -84,8 +84,8 @@ class Filters(Message, tag=6, notation="{filters}"):
 
 def losses(message: Message, reason: str) -> list[Note]:
     """Return a drop row for each notification in a message, for its subscriber if it names one."""
-    one = getattr(message, "notification", None)
-    lost = getattr(message, "notifications", ()) if one is None else (one,)
+    notification = getattr(message, "notification", None)
+    lost = getattr(message, "notifications", ()) if notification is None else (notification,)
     peer = getattr(message, "subscriber", None)
     return [
         Note(DROP, message_type=message.message_type, notification_id=str(each.id), peer=peer, detail=reason)
@@ -235,7 +235,7 @@ class Storage:
     def listing(self, names: Names) -> Listing:
         """The queues as a table."""
         queues = self._queues.items()
-        rows = ((names.subscriber(one), names.notifications(queue.values())) for one, queue in queues)
+        rows = ((names.subscriber(subscriber), names.notifications(queue.values())) for subscriber, queue in queues)
         return Listing(("Subscriber", "Notifications"), tuple(rows))
 
     def __len__(self) -> int:

@@ -56,7 +56,7 @@ class Client(Process):
     def link_broken(self, messages: Iterable[Message]) -> None:
         """Republish undelivered notifications, in order."""
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
-        self._unpublished = sorted([*lost, *self._unpublished], key=lambda one: one.id.sequence)
+        self._unpublished = sorted([*lost, *self._unpublished], key=lambda notification: notification.id.sequence)
         self._flush()
 
     def lose(self, message: Message, reason: str) -> None:
@@ -85,19 +85,19 @@ class Client(Process):
     # Messages
 
     def _deliver(self, notification: Notification, hops: int) -> None:
-        if any(one.matches(notification) for one in self.filters):
+        if any(wanted.matches(notification) for wanted in self.filters):
             self.deliver(notification, hops)
         else:
             self.note(DROP, notification_id=str(notification.id), detail="not subscribed")
 
     def _correct(self, message: Filters) -> None:
         """Correct the broker's filters, missing ones first (the thesis, section 3.2)."""
-        for one in self.filters:
-            if one not in message.filters:
-                self._send_subscription(one, is_new=True)
-        for one in message.filters:
-            if one not in self.filters:
-                self._send_subscription(one, is_new=False)
+        for wanted in self.filters:
+            if wanted not in message.filters:
+                self._send_subscription(wanted, is_new=True)
+        for wanted in message.filters:
+            if wanted not in self.filters:
+                self._send_subscription(wanted, is_new=False)
 
     # Senders
 
@@ -124,17 +124,17 @@ class Client(Process):
             self.send(self.broker, self._subscription(about, is_new=is_new))
 
     def _subscribe_all(self) -> None:
-        for one in self.filters:
-            self._send_subscription(one, is_new=True)
+        for wanted in self.filters:
+            self._send_subscription(wanted, is_new=True)
 
     def _flush(self) -> None:
         """Send waiting notifications; without a broker keep the newest."""
         if self.broker is None:
             dropped, self._unpublished = self._unpublished[: -self._limit], self._unpublished[-self._limit :]
-            for one in dropped:
-                self.note(DROP, notification_id=str(one.id), detail="publisher has no broker")
+            for notification in dropped:
+                self.note(DROP, notification_id=str(notification.id), detail="publisher has no broker")
             return
         hops = int(self.broker != self.node)
-        for one in self._unpublished:
-            self.send(self.broker, self._publication(one, hops))
+        for notification in self._unpublished:
+            self.send(self.broker, self._publication(notification, hops))
         self._unpublished.clear()

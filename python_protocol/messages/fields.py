@@ -51,13 +51,13 @@ class Names:
         """Return the z of a routing table: another node, or the own client."""
         return self.subscriber(interface) if interface == broker else self.node(interface)
 
-    def filter(self, one: Any) -> str:
+    def filter(self, wanted: Any) -> str:
         """A filter, here by its text in braces."""
-        return f"{{{one}}}"
+        return f"{{{wanted}}}"
 
-    def notification(self, one: Any) -> str:
+    def notification(self, event: Any) -> str:
         """A notification, here by its identifier."""
-        return self.notification_id(str(one.id))
+        return self.notification_id(str(event.id))
 
     def notification_id(self, identifier: str) -> str:
         """A notification known only by its identifier."""
@@ -179,8 +179,8 @@ class Several:
                 limit = "tuple[T, ...] holds at most 255: declare LongTuple[T], which holds 65535"
             raise MisfitError(f"{len(value)} values are too many: {limit}") from None
         write = self.kind.write
-        for one in value:
-            write(writer, one)
+        for element in value:
+            write(writer, element)
 
     def read(self, reader: Reader) -> Any:
         """Take the count and the values off the front."""
@@ -188,7 +188,7 @@ class Several:
 
     def show(self, value: Any, names: Names) -> str:
         """In brackets, with blanks between."""
-        return listed(self.kind.show(one, names) for one in value)
+        return listed(self.kind.show(element, names) for element in value)
 
 
 LongTuple = Annotated[tuple[T, ...], TWO_BYTES]
@@ -282,7 +282,7 @@ def _search_class(cls: Any, name: Any, seen: set[Any]) -> str:
         return f"whoever receives a {cls.__name__} could change it for everybody else: write @dataclass(frozen=True)"
     if names := names_of_fields(cls):
         hints = typing.get_type_hints(cls, include_extras=True)
-        return _first((hints[one] for one in names), seen)
+        return _first((hints[hint] for hint in names), seen)
     has_attributes = cls.__dictoffset__ != 0  # which a subclass of something fixed may have, and they can be set
     if issubclass(cls, _FIXED + _FROZEN_COLLECTIONS) and not has_attributes:
         return ""
@@ -298,7 +298,7 @@ def names_of_fields(cls: Any) -> tuple[str, ...]:
 
 
 def _first(annotations: Iterable[Any], seen: set[Any]) -> str:
-    return next(filter(None, (_search(one, seen) for one in annotations)), "")
+    return next(filter(None, (_search(annotation, seen) for annotation in annotations)), "")
 
 
 def collection_problem(cls: Any, name: Any) -> str:

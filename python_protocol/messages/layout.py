@@ -92,12 +92,14 @@ class Layout:
         # A record that is taken apart is written by its numbers, so that nobody would notice that an object of another
         # class has attributes of these names. The checks stand first: what is refused has written nothing.
         checks = (
-            one.kind.checking(one.name) for one in declared if isinstance(one.kind, Record) and one.kind.is_numbers
+            entry.kind.checking(entry.name)
+            for entry in declared
+            if isinstance(entry.kind, Record) and entry.kind.is_numbers
         )
         self.writers = [*checks, *written]
         """Append the parts of a record, in order; called with a writer and the record."""
         # A bit is shown by its name, and an optional value, whose bit says only whether it is there, by its own type.
-        kinds = {one.name: one.kind if one.mask is None or one.is_optional else None for one in declared}
+        kinds = {entry.name: entry.kind if entry.mask is None or entry.is_optional else None for entry in declared}
         self.notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
@@ -117,14 +119,14 @@ class Layout:
 
         It writes each field again: noting the current field would slow every message.
         """
-        for one in self.declared:
-            value = getattr(record, one.name)
-            if not (value is None and one.is_optional):
+        for field in self.declared:
+            value = getattr(record, field.name)
+            if not (value is None and field.is_optional):
                 try:
-                    one.kind.write(Writer(), value)
+                    field.kind.write(Writer(), value)
                 except (struct.error, TypeError, ValueError, AttributeError):
                     text = repr(value)
-                    return f"{one.name} = {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'}"
+                    return f"{field.name} = {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'}"
         return ""
 
     def fixed_size(self) -> FixedSize | None:
@@ -132,13 +134,13 @@ class Layout:
 
         It also tests the values: `struct` refuses large numbers; types are compared, because `struct` takes True for 1.
         """
-        if any(one.sort == "other" or one.is_optional for one in self.declared):
+        if any(field.sort == "other" or field.is_optional for field in self.declared):
             return None
-        codes = [one.kind.code if isinstance(one.kind, Integer) else "?" for one in self.declared]
+        codes = [field.kind.code if isinstance(field.kind, Integer) else "?" for field in self.declared]
         bits = sum(group[0].sort == "bit" for group in groups(self.declared))
         size = 1 + struct.calcsize("".join(["!", *(code for code in codes if code != "?")])) + bits
         values = attrgetter(
-            "tag", "tag", *(one.name for one in self.declared)
+            "tag", "tag", *(field.name for field in self.declared)
         )  # twice: of a single name it is no tuple
         types = (int, int, *(bool if code == "?" else int for code in codes))
         return FixedSize(size, values, types, Struct(f"!BB{''.join(codes)}").pack)
@@ -150,7 +152,7 @@ class Record:
     def __init__(self, cls: Any) -> None:
         self._cls = cls
         self.layout = Layout(cls)
-        self.is_numbers = bool(self.layout.declared) and all(one.sort == "number" for one in self.layout.declared)
+        self.is_numbers = bool(self.layout.declared) and all(field.sort == "number" for field in self.layout.declared)
         """Whether it is written as its numbers."""
 
     def write(self, writer: Writer, value: Any) -> None:
@@ -196,7 +198,7 @@ def groups(declared: Sequence[Declared]) -> list[list[Declared]]:
 
     Only adjacent ones are grouped: published formats have bytes in field order.
     """
-    grouped = groupby(declared, key=lambda one: (one.sort, one.name if one.sort == "other" else ""))
+    grouped = groupby(declared, key=lambda field: (field.sort, field.name if field.sort == "other" else ""))
     return [list(group) for _, group in grouped]
 
 
@@ -209,8 +211,8 @@ def _part(fields: Sequence[Declared]) -> _Part:
 
 def _numbers(fields: Sequence[Declared]) -> _Part:
     """Return numbers packed at once; a name may lead into a record: "leadership.started"."""
-    names = [one.name for one in fields]
-    packed = Struct("!" + "".join(one.kind.code for one in fields if isinstance(one.kind, Integer)))
+    names = [field.name for field in fields]
+    packed = Struct("!" + "".join(field.kind.code for field in fields if isinstance(field.kind, Integer)))
     pack, values_of = packed.pack, attrgetter(*names)
 
     # Two functions, because the attrgetter of a single name gives the value and no tuple; to ask each time is slower.
@@ -231,8 +233,8 @@ class _Bits:
 
     def __init__(self, fields: Sequence[Declared]) -> None:
         places = masks(fields)
-        self._bits = [(one.name, mask) for one, mask in places if not one.is_optional]
-        self._optional = [(one.name, mask, one.kind) for one, mask in places if one.is_optional]
+        self._bits = [(field.name, mask) for field, mask in places if not field.is_optional]
+        self._optional = [(field.name, mask, field.kind) for field, mask in places if field.is_optional]
 
     def write(self, writer: Writer, record: Any) -> None:
         byte, there = 0, []
@@ -278,16 +280,16 @@ def masks(fields: Sequence[Declared]) -> list[tuple[Declared, int]]:
     """
     if len(fields) > 8:
         raise FieldError(f"{fields[8].name} is the ninth bit in a row: put another field between")
-    return [(one, one.mask or 1 << place) for place, one in enumerate(fields)]
+    return [(field, field.mask or 1 << place) for place, field in enumerate(fields)]
 
 
 def _flattened(declared: Iterable[Declared]) -> Iterator[Declared]:
     """The same fields for writing, with records of numbers taken apart."""
-    for one in declared:
-        if isinstance(one.kind, Record) and one.kind.is_numbers and one.mask is None:
-            yield from (Declared(f"{one.name}.{field.name}", field.kind) for field in one.kind.layout.declared)
+    for entry in declared:
+        if isinstance(entry.kind, Record) and entry.kind.is_numbers and entry.mask is None:
+            yield from (Declared(f"{entry.name}.{field.name}", field.kind) for field in entry.kind.layout.declared)
         else:
-            yield one
+            yield entry
 
 
 # What a field is
@@ -315,7 +317,7 @@ def _declare(name: str, annotation: Any, mask: int) -> Declared:
         return Declared(name, _BOOL, mask)
     alternatives = get_args(annotation) if get_origin(annotation) in (UnionType, typing.Union) else ()
     if len(alternatives) == 2 and NoneType in alternatives:
-        (kind,) = (one for one in alternatives if one is not NoneType)
+        (kind,) = (alternative for alternative in alternatives if alternative is not NoneType)
         return Declared(name, field_type(kind), mask, is_optional=True)
     return Declared(name, field_type(annotation))
 
@@ -340,11 +342,11 @@ def field_type(annotation: Any) -> FieldType:
 
 def _annotated(annotation: Any, metadata: tuple[Any, ...]) -> FieldType:
     """Return the type in an annotation's metadata; a tuple's is the number that counts its values."""
-    for one in metadata:
-        if get_origin(annotation) is tuple and isinstance(one, Integer):
-            return _several(annotation, one)
-        if hasattr(one, "write") and hasattr(one, "read") and hasattr(one, "show"):
-            known: FieldType = one
+    for codec in metadata:
+        if get_origin(annotation) is tuple and isinstance(codec, Integer):
+            return _several(annotation, codec)
+        if hasattr(codec, "write") and hasattr(codec, "read") and hasattr(codec, "show"):
+            known: FieldType = codec
             return known
     return field_type(annotation)
 
@@ -358,7 +360,7 @@ def _several(annotation: Any, count: Integer) -> FieldType:
 
 def _one_of(union: Any) -> FieldType:
     first, *others = get_args(union)
-    if not all(hasattr(one, "as_field") for one in (first, *others)):
+    if not all(hasattr(message, "as_field") for message in (first, *others)):
         raise FieldError(_cannot_travel(union))
     own: FieldType = first.as_field(*others)
     return own

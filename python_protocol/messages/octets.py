@@ -209,4 +209,4 @@ def repeated(item: Shape, code: str = "B") -> Shape:
 
 def fields(**shapes: Shape) -> Shape:
     """Named shapes, one after the other."""
-    return {"kind": "fields", "fields": [{"name": name, "shape": one} for name, one in shapes.items()]}
+    return {"kind": "fields", "fields": [{"name": name, "shape": shape} for name, shape in shapes.items()]}

@@ -39,8 +39,8 @@ class Client(FamilyClient):
     @on(Rep)
     def receive_replayed(self, message: Rep, broker: NodeId, now: SimTime) -> None:
         """Take notifications that a broker had stored."""
-        for one in message.notifications:
-            self._deliver(one, message.hops)
+        for notification in message.notifications:
+            self._deliver(notification, message.hops)
 
     def _greet(self, broker: NodeId, last: NodeId | None) -> None:
         if self._timestamp and last is not None:

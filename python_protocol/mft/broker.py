@@ -334,7 +334,7 @@ class Broker(Forwarding):
         rows: list[tuple[str, ...]] = []
         for subscriber, route in self.table:
             place = (names.interface(route.next_hop, self.node), names.subscriber(subscriber), str(route.timestamp))
-            rows += [(one, *place) for one in map(names.filter, route.filters)] or [(NOBODY, *place)]
+            rows += [(name, *place) for name in map(names.filter, route.filters)] or [(NOBODY, *place)]
         head = ("Filter", "Interface", "Subscriber", "T")
         return {"table": by_first_column(head, rows), "stored": self.storage.listing(names)}
 

@@ -64,8 +64,8 @@ class Forwarding(Broker):
         interface = self._way(rep.subscriber)
         cannot_go_on = interface == z or not self.reaches(interface)
         if interface is None or cannot_go_on or rep.hops > self._parameters.max_hops:
-            for one in rep.notifications:
-                self._store(rep.subscriber, one)
+            for notification in rep.notifications:
+                self._store(rep.subscriber, notification)
         else:
             self.send(interface, rep.replaced(hops=self.radio_hops(rep.hops, interface)))
 
@@ -77,16 +77,16 @@ class Forwarding(Broker):
             if interface is not None and self.reaches(interface):
                 self.send(interface, pub.replaced(hops=self.radio_hops(pub.hops, interface)))
             else:
-                for one in subscribers:
-                    self._store(one, pub.notification)
+                for subscriber in subscribers:
+                    self._store(subscriber, pub.notification)
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> None:
         """Carry out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); one REP a time if paced."""
         if interface is None or not self.reaches(interface):
             return
         while notifications := tuple(self.storage.take(subscriber, self._parameters.replay_bytes)):
-            for one in notifications:
-                self.note(REPLAY, notification_id=str(one.id), peer=subscriber)
+            for notification in notifications:
+                self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
             self.send(interface, Rep(subscriber, self.radio_hops(0, interface), notifications))
             if self.is_paced:
                 return

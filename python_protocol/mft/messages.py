@@ -156,7 +156,7 @@ class Route:
 
     def matches(self, notification: Notification) -> bool:
         """Whether any of the subscriber's filters does."""
-        return any(one.matches(notification) for one in self.filters)
+        return any(wanted.matches(notification) for wanted in self.filters)
 
 
 class RoutingTable:

@@ -90,7 +90,7 @@ def holds(digest: Iterable[Held], identifier: NotificationId) -> bool:
 
 def exceeds(held: Held, digest: Iterable[Held]) -> bool:
     """Whether one holds a notification that the other's digest misses."""
-    own = next((one for one in digest if one.publisher == held.publisher), None)
+    own = next((summary for summary in digest if summary.publisher == held.publisher), None)
     if own is None or held.newest > own.newest:
         return True
     return bool(held.bits << (own.newest - held.newest) & _MASK & ~own.bits)
@@ -98,7 +98,13 @@ def exceeds(held: Held, digest: Iterable[Held]) -> bool:
 
 def beyond(held: Held, digest: Iterable[Held]) -> Iterator[NotificationId]:
     """The notifications that one holds and the other's digest misses."""
-    own = next((one for one in digest if one.publisher == held.publisher), Held(held.publisher, held.newest, 0))
+    own = next(
+        (summary for summary in digest if summary.publisher == held.publisher), Held(held.publisher, held.newest, 0)
+    )
     ages = (age for age in range(_BITS) if held.bits >> age & 1)
     found = (NotificationId(held.publisher, held.newest - age) for age in ages)
-    return (one for one in found if one.sequence > own.newest - _BITS and not own.has(one))
+    return (
+        notification
+        for notification in found
+        if notification.sequence > own.newest - _BITS and not own.has(notification)
+    )

@@ -166,4 +166,4 @@ class Outbox:
             waiting.at_mac = waiting.queue.popleft()
             return [Send(neighbour, waiting.at_mac)]
         del self._waiting[neighbour]
-        return [Send(neighbour, one) for one in waiting.queue]
+        return [Send(neighbour, message) for message in waiting.queue]

@@ -13,10 +13,11 @@ from pathlib import Path
 import click
 
 from roambus.bridge.backends.registry import DEFAULT
+from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import MEASURE, THING_NAME, Named
-from roambus.console.output import answer, answer_whole, console, remark, telling
-from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
+from roambus.console.output import answer, answer_whole, command_output, console, remark
+from roambus.experiments.listing import KINDS, SINGULAR, own_things, shown_first
 
 
 @click.command("list")
@@ -25,20 +26,21 @@ from roambus.experiments.listing import KINDS, SINGULAR, own_things, summaries
 def list_things(kind: str | None, measure: Sequence[str]) -> None:
     """Lists agents, templates, sweeps, studies or metrics.
 
-    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Files
-    in the working folder come last, by their paths; none of them is run.
+    Without KIND it lists all of them. Each has a line with its name and a summary; roambus show has the details. Of a
+    study's sweeps the list has the one that is called like it; roambus show STUDY lists the others. Files in the
+    working folder come last, by their paths; none of them is run.
 
     Example: roambus list sweeps
     """
-    found = {one: summaries(one) | own_things(one) for one in ((kind,) if kind else KINDS)}
+    found = {each_kind: shown_first(each_kind) | own_things(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
 
-        found["metrics"] |= {one.column: one.meaning for one in all_own_metrics(measure).metrics}
-    lines = [line for one, things in found.items() for line in _lines(one, things, headed=kind is None)]
+        found["metrics"] |= {metric.column: metric.meaning for metric in all_own_metrics(measure).metrics}
+    lines = [line for each_kind, things in found.items() for line in _lines(each_kind, things, headed=kind is None)]
     document = [
-        {"kind": SINGULAR[one], "name": name, "summary": summary}
-        for one, things in found.items()
+        {"kind": SINGULAR[each_kind], "name": name, "summary": summary}
+        for each_kind, things in found.items()
         for name, summary in things.items()
     ]
     answer_whole("\n".join(lines), document)
@@ -97,13 +99,13 @@ def docs(page: str | None) -> None:
     if page is None:
         width = max(map(len, known))
         found = [{"name": name, "title": title_of(file)} for name, file in known.items()]
-        answer_whole("\n".join(f"{one['name']:{width}}  {one['title']}" for one in found), found)
+        answer_whole("\n".join(f"{sweep['name']:{width}}  {sweep['title']}" for sweep in found), found)
         return
     if page not in known:
         near = get_close_matches(page, known, n=1)
         raise UserError(f"no page is named {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
     text = filled(known[page].read_text(encoding="utf-8"))
-    if sys.stdout.isatty() and not telling().as_json:
+    if sys.stdout.isatty() and not command_output().as_json:
         click.echo_via_pager(text)
     else:
         answer(text.removesuffix("\n"), name=page, text=text)
@@ -113,15 +115,15 @@ def docs(page: str | None) -> None:
 @click.option(
     "--build",
     "simulator",
-    type=click.Choice(["castalia", "ns3"]),
+    type=click.Choice(["castalia", *named(SIMULATORS)]),
     help="Builds the modules by which this simulator runs agents, and prints where they are.",
 )
 def doctor(simulator: str | None) -> None:
     """Says what is installed, which back-ends can run, and what to do.
 
-    The command prints advice for each thing that is missing or broken, and for each back-end whether it can run. A
-    terminal shows the progress: the embedded radio is compiled when it is first used, which takes a while. The exit
-    code is 0 if the default back-end can run, and 1 if it cannot.
+    The command looks at Python and the packages, Java, the disk, the browser, OMNeT++, Castalia and ns-3. It prints
+    advice for each of them that is missing or broken, and for each back-end whether it can run. The exit code is 0 if
+    the default back-end can run, and 1 if it cannot.
 
     --build needs a C++ compiler, make, libzmq and protobuf; the command says which is missing and how to get it. It
     takes a minute, and is needed again only when roambus or the simulator changes. For castalia, build OMNeT++ and
@@ -139,34 +141,25 @@ def doctor(simulator: str | None) -> None:
     try:
         from rich.console import Console
 
-        from roambus.doctor import BACKENDS as LOOKED_AT
         from roambus.doctor import examine, report
     except ImportError as error:
         raise UserError(f"{error}: install roambus again, with everything that it needs") from None
     with console().status("looking") as status:
         diagnosis = examine(lambda what: status.update(f"looking at {what}"))
-    answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in LOOKED_AT})
-    if not telling().as_json:
+    answer(findings=diagnosis.findings, backends={name: not diagnosis.in_the_way(name) for name in diagnosis.backends})
+    if not command_output().as_json:
         report(diagnosis, Console())
     sys.exit(bool(diagnosis.in_the_way(DEFAULT)))
 
 
-def _build(simulator: str) -> None:
-    from roambus.doctor import BUILDING, NS3_ITSELF, SIMULATORS, look_at
+def _build(name: str) -> None:
+    from roambus.doctor import BUILDING, look_at, simulators
 
-    sources = SIMULATORS if simulator == "castalia" else (NS3_ITSELF,)
-    lacking = [finding for finding in look_at([*sources, *BUILDING]) if not finding.is_ok]
+    simulator = simulators()[name]
+    lacking = [finding for finding in look_at([*simulator.itself, *BUILDING]) if not finding.is_ok]
     if lacking:
-        raise UserError(f"nothing can be built for {simulator} yet: {'; '.join(map(str, lacking))}")
-    if simulator == "castalia":
-        from roambus.bridge.backends.castalia.installation import build_modules, find_modules
-
-        build_modules(find_modules())
-        library = find_modules().library
-    else:
-        from roambus.extensions.ns3.backend import build_adapter
-
-        library = build_adapter()
+        raise UserError(f"nothing can be built for {name} yet: {'; '.join(map(str, lacking))}")
+    library = simulator.build()
     answer(library, library=library)
 
 

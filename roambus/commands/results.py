@@ -137,7 +137,7 @@ def aggregate(results: Path, afresh: bool, master: str, own: Own) -> None:
     for folder in sweep_folders(existing_folder(results)):
         extra = find_extra(folder, study, own.measure)
         for file in measured_by(folder):
-            if file.endswith(".py") and Path(file).name not in [Path(one).name for one in own.measure]:
+            if file.endswith(".py") and Path(file).name not in [Path(path).name for path in own.measure]:
                 remark(f"{folder}: its metrics in {file} are left out; if you trust that code, give --measure {file}")
         again = command_again(folder)
         problems += aggregate_results(folder, master, extra=extra, afresh=afresh, progress=shown, again=again)

@@ -1,4 +1,4 @@
-"""Commands on one run: `roambus run` and `rerun`, and `trace` on a scenario.
+"""Commands on one run: `roambus run`, and `trace` on a scenario.
 
 A single run is a sweep of one point, so runs of one template with other values or agents share results.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
+from roambus.bridge.system.code import RECORDERS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import (
     BACKEND,
@@ -25,7 +25,6 @@ from roambus.console.options import (
     OTHER_AGENT,
     OUT,
     PARAMETERS,
-    PLACE,
     RECORD,
     SINGLE,
     Seconds,
@@ -36,7 +35,6 @@ from roambus.console.options import (
     pairs,
 )
 from roambus.console.output import answer, detail, remark
-from roambus.python_protocol.simtime import SimTime, parse_time
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
@@ -64,12 +62,14 @@ def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> N
 
 
 def recorder(is_kept: bool) -> Recorder | None:
-    """Return a recorder of frames, or None, which imports nothing of records."""
+    """Return an extension's recorder of frames, or None; raise UserError without such an extension."""
     if not is_kept:
         return None
-    from roambus.extensions.recording.record_file import recorded
-
-    return recorded
+    recorders = named(RECORDERS)
+    if not recorders:
+        raise UserError("--record: this installation has no extension that records: leave it out")
+    found: Recorder = next(iter(recorders.values())).load()
+    return found
 
 
 @click.command()
@@ -171,57 +171,6 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
 
 def _announce(folder: Path) -> None:
     remark(f"waiting; start the simulator with\n  cd {folder} && CastaliaBin -f run.ini")
-
-
-@click.command()
-@click.argument("record", type=PLACE)
-@OTHER_AGENT
-@click.option(
-    "--pdb",
-    "debugging",
-    is_flag=True,
-    help="Opens the debugger where an agent raises, or first differs from the record.",
-)
-@click.option("--at", metavar="TIME", help="With --pdb: opens it where an agent is first called at this time or later.")
-def rerun(record: Path, agent: str | None, debugging: bool, at: str | None) -> None:
-    """Runs the agents of RECORD again, and reports differences.
-
-    RECORD is the folder of a run that was made with roambus run --record, or its file frames.roambus. No simulator is
-    needed. The agents get the recorded events again, so that you can compare a changed agent with the old one, frame
-    by frame, and look at an error in the debugger. This runs the agent's code: first the command names its files, and
-    says whether they have changed since the run.
-
-    Example: roambus rerun results/run --pdb
-    """
-    from roambus.extensions.recording.replay import debug
-    from roambus.extensions.recording.replay import rerun as rerun_agents
-
-    goes_with("pdb", debugging, "at")
-    record = _record_in(record)
-    call = partial(debug, stop_at=_time("--at", at)) if debugging else rerun_agents
-    done = call(record, agent, announce=remark)
-    answer(
-        f"{record}: {done.frames} frames agree; {done.ending}", record=record, frames=done.frames, ending=done.ending
-    )
-
-
-def _record_in(path: Path) -> Path:
-    """Return the file, or the only record in or below a folder, even of a failed run."""
-    from roambus.bridge.runs.layout import RECORD_FILE
-
-    found = sorted(path.rglob(RECORD_FILE)) if path.is_dir() else [path]
-    if not found:
-        raise UserError(f"{path}: there is no {RECORD_FILE} in or below it: make the run with roambus run --record")
-    if len(found) > 1:
-        raise UserError(f"{path} holds {len(found)} records: name one, such as {found[0]}")
-    return found[0]
-
-
-def _time(option: str, text: str | None) -> SimTime | None:
-    try:
-        return None if text is None else parse_time(text)
-    except ValueError as error:
-        raise UserError(f"{option}: {error}") from None
 
 
 def sweep_of_one(command: str, single: Single) -> Sweep:

@@ -60,22 +60,22 @@ def reproduce(
 
     chosen = load_study(study)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
-    for one in chosen.sweeps:
-        unlinked_below(folder, sweep_folder(folder, chosen, one).relative_to(folder) / SWEEP_FILE)
+    for part in chosen.sweeps:
+        unlinked_below(folder, sweep_folder(folder, chosen, part).relative_to(folder) / SWEEP_FILE)
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
     crew, master = make_crew(workers, spark), spark or "local[*]"
     problems = []
-    for one in chosen.sweeps:
-        usual = {AGENT: one.quick[AGENT]} if wished and AGENT in one.quick else {}
-        small = (one.quick, one.quick_seeds) if quick else (usual, None)
-        sweep, place = choice.of(chosen.asked(one), *small), sweep_folder(folder, chosen, one)
+    for part in chosen.sweeps:
+        usual = {AGENT: part.quick[AGENT]} if wished and AGENT in part.quick else {}
+        small = (part.quick, part.quick_seeds) if quick else (usual, None)
+        sweep, place = choice.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
         factory = factory_of(backend or sweep.backend)
         make = partial(run_sweep, out=place, crew=crew, making=Making(retry_failed=True), backend=factory)
-        if wished is None or not (one.claims or wished.metric):
+        if wished is None or not (part.claims or wished.metric):
             problems += make(sweep)
         else:
-            problems += run_until_known(sweep, place, wished, one.claims, one.extra, make, master)
+            problems += run_until_known(sweep, place, wished, part.claims, part.extra, make, master)
     with spark_session(master):
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)
@@ -86,7 +86,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
     from roambus.experiments.studies.study import sweep_folder
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
-    folders = [(sweep_folder(folder, study, one), one.extra) for one in study.sweeps]
+    folders = [(sweep_folder(folder, study, sweep), sweep.extra) for sweep in study.sweeps]
     return [problem for out, extra in folders for problem in aggregate_results(out, extra=extra)]
 
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from roambus.bridge.system.code import EXECUTORS, JOB_ARRAYS, named
 from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.commands.runs import announce_compilation, recorder
 from roambus.console.options import (
@@ -45,13 +46,13 @@ from roambus.console.options import (
 )
 from roambus.console.output import (
     answer,
+    command_output,
     console,
     detail,
     progress,
     remark,
     report_problems,
     summary,
-    telling,
 )
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
@@ -61,8 +62,8 @@ if TYPE_CHECKING:
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
     from roambus.experiments.sweeps.runner import Crew, Summary
+    from roambus.experiments.sweeps.stores import Store
     from roambus.experiments.sweeps.sweep import Sweep
-    from roambus.extensions.object_store.stores import Store
     from roambus.spark.metrics.extra import Extra
 
 FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
@@ -220,12 +221,9 @@ def sweep(
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
     from roambus.experiments.sweeps.request import opened_results
-    from roambus.experiments.sweeps.runner import script, without_options
     from roambus.experiments.sweeps.sweep import expand
 
-    arguments = without_options(sys.argv[1:], "--slurm", "--tasks")
-    command = [sys.executable, "-m", "roambus", *arguments]
-    text = script(chosen.name, command, len(expand(chosen)), tasks, Path.cwd())
+    text = extension("--slurm", JOB_ARRAYS, "slurm")(chosen.name, sys.argv[1:], len(expand(chosen)), tasks)
     with opened_results(chosen, results):
         file.write_text(text, encoding="utf-8")
     return file
@@ -265,8 +263,10 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
 
 def _failures(made: Summary) -> list[str]:
-    if not telling().is_quiet:
-        telling().problems |= {f"{place}: {error}" for place, error in made.failures if place not in made.earlier}
+    if not command_output().is_quiet:
+        command_output().problems |= {
+            f"{place}: {error}" for place, error in made.failures if place not in made.earlier
+        }
     return [f"{place}: {error}" for place, error in made.failures]
 
 
@@ -276,9 +276,16 @@ def make_crew(workers: int, spark: str | None) -> Crew:
         from roambus.experiments.sweeps.processes import Processes
 
         return Processes(workers)
-    from roambus.extensions.cluster.cluster import Cluster
+    made: Crew = extension("--spark", EXECUTORS, "spark")(spark, remark)
+    return made
 
-    return Cluster(spark, remark)
+
+def extension(option: str, group: str, name: str) -> Callable[..., Any]:
+    """Return an entry point's function, for an option that needs it; raise UserError if it is not installed."""
+    if (point := named(group).get(name)) is None:
+        raise UserError(f"{option}: this installation has no extension for it: leave it out")
+    found: Callable[..., Any] = point.load()
+    return found
 
 
 def _publishing(crew: Crew, results: Path) -> Crew:
@@ -290,7 +297,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
 
     context = click.get_current_context(silent=True)
     stores = context.meta.get(STORES, []) if context is not None else []
-    store: Store | None = next((one for one in stores if results.is_relative_to(one.folder)), None)
+    store: Store | None = next((store for store in stores if results.is_relative_to(store.folder)), None)
     if store is None:
         return crew
     if not isinstance(crew, Processes):
@@ -342,7 +349,7 @@ def _check_metric(metric: str | None, extra: Extra) -> None:
     from roambus.python_protocol.settings import unknown
     from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
 
-    known = {one.column: one for one in (*METRICS, *extra.metrics)}
+    known = {entry.column: entry for entry in (*METRICS, *extra.metrics)}
     if metric is not None and metric not in known and not metric.startswith(SENT_PREFIX):
         raise UserError(unknown("metric", metric, known, "roambus list metrics"))
 

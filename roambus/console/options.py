@@ -28,7 +28,7 @@ from roambus.console.output import remark
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.extensions.object_store.stores import Store
+    from roambus.experiments.sweeps.stores import Store
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -81,7 +81,7 @@ def _argument(context: click.Context) -> str:
 
     Click puts it into `context.args` if an option without its value comes last.
     """
-    names = [one.name for one in context.command.params if isinstance(one, click.Argument)]
+    names = [parameter.name for parameter in context.command.params if isinstance(parameter, click.Argument)]
     found = [value for name in names if (value := context.params.get(str(name))) is not None]
     return str([*found, *context.args, ""][0])
 
@@ -90,8 +90,8 @@ def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
     def found(_: click.Context) -> Iterator[str]:
         from roambus.experiments.listing import KINDS, names
 
-        for one in kinds or KINDS:
-            yield from names(one)
+        for kind in kinds or KINDS:
+            yield from names(kind)
 
     return found
 
@@ -164,7 +164,7 @@ STORES = "roambus.stores"
 
 
 def _fetched(text: str, context: click.Context) -> Path:
-    from roambus.extensions.object_store.stores import open_store
+    from roambus.experiments.sweeps.stores import open_store
 
     store = open_store(text)
     if store is None:

@@ -31,7 +31,7 @@ EXIT_PROBLEMS = 1
 
 
 @dataclass(slots=True)
-class Telling:
+class CommandOutput:
     """The running command's output mode, and its output so far."""
 
     as_json: bool = False
@@ -41,7 +41,7 @@ class Telling:
     """The JSON document: answers' keywords, or a whole given one."""
     problems: set[str] = field(default_factory=set)
     """Problems already reported, such as failed runs."""
-    is_told: bool = False
+    is_printed: bool = False
     """Whether the document is already printed."""
     started: float = field(default_factory=time.monotonic)
 
@@ -58,7 +58,7 @@ class Telling:
         """Print the final document of a command that runs until Ctrl-C."""
         if self.as_json:
             self.print_document()
-            self.is_told = True
+            self.is_printed = True
 
     def print_document(self, error: str | None = None, exit_code: int = 0) -> None:
         """Print the document, with an error beside earlier fields."""
@@ -68,42 +68,42 @@ class Telling:
         click.echo(json.dumps(plain({} if self.document is None else self.document), indent=2))
 
 
-def telling() -> Telling:
+def command_output() -> CommandOutput:
     """Return the running command's output, or text output without a command."""
     context = click.get_current_context(silent=True)
-    return Telling() if context is None else context.find_root().ensure_object(Telling)
+    return CommandOutput() if context is None else context.find_root().ensure_object(CommandOutput)
 
 
 def answer(text: object = None, /, **fields: Any) -> None:
     """Print the command's result, also with `-q`; `fields` are for programs."""
-    told = telling()
-    told.add(fields)
-    if text is not None and not told.as_json:
+    output = command_output()
+    output.add(fields)
+    if text is not None and not output.as_json:
         click.echo(text)
 
 
 def answer_whole(text: str, document: Any) -> None:
     """Print the text for people; programs get only `document`."""
-    told = telling()
-    told.document = document
-    if not told.as_json:
+    output = command_output()
+    output.document = document
+    if not output.as_json:
         click.echo(text)
 
 
 def summary(text: str, /, **fields: Any) -> None:
     """Print a sentence about the whole, omitted with `-q`; `fields` are for programs."""
-    told = telling()
-    told.add(fields)
-    if not (told.as_json or told.is_quiet):
+    output = command_output()
+    output.add(fields)
+    if not (output.as_json or output.is_quiet):
         click.echo(text)
 
 
 def report_problems(problems: Sequence[str]) -> None:
     """Print problems of single runs last, and end the command."""
-    told = telling()
-    told.add({"problems": list(problems)})
+    output = command_output()
+    output.add({"problems": list(problems)})
     for problem in problems:
-        if problem not in told.problems and not told.as_json:
+        if problem not in output.problems and not output.as_json:
             click.echo(f"  {problem}", err=True)
     if problems:
         sys.exit(EXIT_PROBLEMS)
@@ -111,22 +111,22 @@ def report_problems(problems: Sequence[str]) -> None:
 
 def remark(text: str) -> None:
     """Print progress on stderr, omitted with `-q`."""
-    if not telling().is_quiet:
+    if not command_output().is_quiet:
         click.echo(text, err=True)
 
 
 def detail(text: str) -> None:
     """Print on stderr with seconds since the start, with `-v` only."""
-    told = telling()
-    if told.is_verbose:
-        click.echo(f"[{time.monotonic() - told.started:7.2f} s] {text}", err=True)
+    output = command_output()
+    if output.is_verbose:
+        click.echo(f"[{time.monotonic() - output.started:7.2f} s] {text}", err=True)
 
 
 def console() -> Console:
     """Return Rich's console on stderr for progress, silent with `-q`."""
     from rich.console import Console
 
-    return Console(stderr=True, quiet=telling().is_quiet)
+    return Console(stderr=True, quiet=command_output().is_quiet)
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def progress() -> Progress:
     """Return a progress display; with `-v` each finished run has a line."""
     from roambus.experiments.sweeps.progress import Progress
 
-    return Progress(console(), each=telling().is_verbose)
+    return Progress(console(), each=command_output().is_verbose)
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
@@ -175,9 +175,9 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # a kind of value a line
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(element) for name, element in value.items()}
     if isinstance(value, list | tuple | set):
-        return [plain(one) for one in value]
+        return [plain(element) for element in value]
     if isinstance(value, Enum):
         return plain(value.value)
     if hasattr(value, "item"):  # a number of NumPy's
@@ -195,7 +195,7 @@ def _note(name: str) -> Any:
 
     def keep(context: click.Context, _: click.Parameter, given: bool) -> None:
         if given:
-            setattr(context.find_root().ensure_object(Telling), name, True)
+            setattr(context.find_root().ensure_object(CommandOutput), name, True)
 
     return keep
 
@@ -212,6 +212,6 @@ def with_options(command: click.Command) -> click.Command:
         _option(["-v", "--verbose"], "is_verbose", "Prints more: single runs, times, and the traceback of an error."),
     ]
     if isinstance(command, click.Group):
-        for one in command.commands.values():
-            with_options(one)
+        for subcommand in command.commands.values():
+            with_options(subcommand)
     return command

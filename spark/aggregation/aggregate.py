@@ -135,7 +135,8 @@ def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRI
     """
     place = [AGENT, *axes_of(runs)]
     metrics = [column for column in runs.columns if column not in (*place, SEED)]
-    supports = {one.column: one.support for one in declared}
+    supports = {metric.column: metric.support for metric in declared}
+    wholes = {metric.column: metric.of for metric in declared if metric.of in metrics}
     groups = runs.astype(dict.fromkeys(metrics, float)).groupby(place, sort=False)
     numbers = groups.ngroup().to_numpy().astype("int64")
     order = np.argsort(numbers, kind="stable")
@@ -143,7 +144,8 @@ def mean_points(runs: pd.DataFrame, declared: Sequence[Metric] = catalogue.METRI
     for metric in metrics:
         values = runs[metric].to_numpy(dtype=float)[order]
         usual = Support.POSITIVE if metric.startswith(catalogue.SENT_PREFIX) else Support.ANY
-        low, high = _ends(values, numbers[order], groups.ngroups, supports.get(metric, usual))
+        pairs = groups[wholes[metric]].sum().to_numpy(dtype=float) if metric in wholes else None
+        low, high = _ends(values, numbers[order], groups.ngroups, supports.get(metric, usual), pairs)
         of_metric = dict(
             zip(MEASURED, (groups[metric].mean(), low, high, (high - low) / 2, groups[metric].count()), strict=True)
         )
@@ -159,13 +161,14 @@ def _ranks(values: pd.Series[Any]) -> pd.Series[Any]:
     return values.map({value: rank for rank, value in enumerate(ordered)})
 
 
-def _ends(values: Floats, groups: Integers, count: int, within: Support) -> tuple[Floats, Floats]:
+def _ends(values: Floats, groups: Integers, count: int, within: Support, pairs: Floats | None) -> tuple[Floats, Floats]:
     there = ~np.isnan(values)
     sizes = np.bincount(groups[there], minlength=count)
     starts, low, high = np.cumsum(sizes) - sizes, np.full(count, math.nan), np.full(count, math.nan)
     for size in np.unique(sizes[sizes > 1]):
         rows = starts[sizes == size][:, np.newaxis] + np.arange(size)
-        low[sizes == size], high[sizes == size] = ends(values[there][rows], within)
+        of_rows = None if pairs is None else pairs[sizes == size]
+        low[sizes == size], high[sizes == size] = ends(values[there][rows], within, pairs=of_rows)
     return low, high
 
 

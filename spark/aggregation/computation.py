@@ -166,7 +166,7 @@ class Computer:
                 raise RoambusError(f"Spark could not compute metrics: {_reason(text)}") from error
             (_, file), *others = tasks[int(lost[1])]
             if not others:
-                own = ", ".join("{} ({}:{})".format(*_place(one)) for one in self._extra.metrics)
+                own = ", ".join("{} ({}:{})".format(*_place(metric)) for metric in self._extra.metrics)
                 also = f"; these metrics are not roambus' own: {own}" if own else ""
                 ended = "crashed, or was killed, as the kernel does for lack of memory"
                 raise RoambusError(f"{file}: the Python that computed its metrics {ended}{also}") from error

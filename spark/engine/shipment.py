@@ -1,7 +1,7 @@
 """Makes our package importable on a Spark cluster's executors without roambus.
 
 The session sends a zip named after its contents. Each machine unpacks it once in the user's cache, where Numba keeps
-compiled code; unused versions are removed. `worker` and `measurer` go by value: roambus is not importable yet.
+compiled code; unused versions are removed. `measurer` goes by value: roambus is not importable yet.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -23,7 +23,6 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import SparkFiles, cloudpickle
-from pyspark.accumulators import Accumulator, AccumulatorParam
 
 from roambus.bridge.runs.log import COMMIT_FILE, commit_of_code
 from roambus.bridge.system.code import PACKAGE_FOLDER
@@ -69,34 +68,6 @@ def _metadata(name: str) -> str:
         return distribution(DISTRIBUTION).read_text(name) or ""
     except PackageNotFoundError:  # run from its sources: agents have no names then, here or there
         return ""
-
-
-Outcome = tuple[int, str | None, str | None]
-"""The run's number, its error, and the executor's problem (then no run)."""
-
-
-class Outcomes(AccumulatorParam[list[Outcome]]):
-    """Collects the tasks' outcomes; Spark counts each once."""
-
-    def zero(self, value: list[Outcome]) -> list[Outcome]:  # noqa: ARG002  # the interface
-        """The start: there is no outcome yet."""
-        return []
-
-    def addInPlace(self, value1: list[Outcome], value2: list[Outcome]) -> list[Outcome]:  # noqa: N802  # the interface
-        """Joins two lists of outcomes."""
-        value1.extend(value2)
-        return value1
-
-
-def worker(archive: str, maker: str, outcomes: Accumulator[list[Outcome]]) -> Callable[[Iterable[bytes]], None]:
-    """Give tasks to `make` of the module `maker`, on an executor."""
-
-    def work(tasks: Iterable[bytes]) -> None:
-        module = arrive(archive, maker)
-        for sent in tasks:
-            outcomes.add([module.make(sent)])
-
-    return work
 
 
 def measurer(archive: str | None, maker: str, sent: Sequence[bytes]) -> Callable[..., Iterator[pa.RecordBatch]]:

@@ -80,22 +80,27 @@ class Arrays:
         """The number of pairs delivered to unintended receivers."""
         return self._pairs[1]
 
+    @property
+    def lost_for_good(self) -> int:
+        """The number of pairs that are none, because the subscriber was down and stayed so."""
+        return self._pairs[2]
+
     def notifications(self, codes: Integers) -> npt.NDArray[np.object_]:
         """The identifiers."""
         return self.rows.every_text(schema.NOTIFICATION_ID)[codes]
 
     @cached_property
-    def _pairs(self) -> tuple[SimpleNamespace, int]:
+    def _pairs(self) -> tuple[SimpleNamespace, int, int]:
         publisher, is_early = self._publishers()
         # A publisher's own notification is no delivery.
         published, routed, delivered = (
-            one.at(publisher[one.keys >> 16] != one.keys & GREATEST_NODE)
-            for one in (self._listed(schema.PUBLISH), self._listed(schema.ROUTE), self._delivered())
+            listing.at(publisher[listing.keys >> 16] != listing.keys & GREATEST_NODE)
+            for listing in (self._listed(schema.PUBLISH), self._listed(schema.ROUTE), self._delivered())
         )
         keys, where = np.unique(published.keys, return_index=True)
         ranks = np.argsort(np.argsort(where))
         of_published, of_routed, of_delivered = (
-            _places(keys, ranks, one.keys) for one in (published, routed, delivered)
+            _places(keys, ranks, listing.keys) for listing in (published, routed, delivered)
         )
         where.sort()
         keys, count = published.keys[where], len(where)
@@ -116,8 +121,22 @@ class Arrays:
         columns["delay_s"] = difference_s(columns["delivered_s"], columns["published_s"])
         others, is_late = delivered.keys[~is_wanted], delivered.time_s[~is_wanted] >= self.warm_up_s
         before = np.isin(others, others[~is_late]) | is_early[others >> 16]
-        pairs = SimpleNamespace(**{name: column[~early] for name, column in columns.items()})
-        return pairs, len(np.unique(others[~before]))
+        gone = columns["published_s"] >= self._down_since()[columns["subscriber"]]
+        gone &= columns["deliveries"] == 0
+        pairs = SimpleNamespace(**{name: column[~early & ~gone] for name, column in columns.items()})
+        return pairs, len(np.unique(others[~before])), int((gone & ~early).sum())
+
+    def _down_since(self) -> Floats:
+        """Return the time of each node's last failure or death, infinite for a node that is up at the end."""
+        rows, since = self.rows, np.full(GREATEST_NODE + 1, math.inf)
+        where = rows.of(schema.CRASH, schema.FREEZE, schema.RECOVER)
+        recoveries = rows.of(schema.RECOVER)
+        node, time_s = rows.numbers(schema.NODE), rows.numbers(schema.TIME_S)
+        # Of a node's several rows the last is written last, and stays.
+        since[node[where]] = np.where(np.isin(where, recoveries), math.inf, time_s[where])
+        deaths = rows.of(schema.DIE)
+        np.fmin.at(since, node[deaths], time_s[deaths])
+        return since
 
     @cached_property
     def whereabouts(self) -> SimpleNamespace:
@@ -233,7 +252,7 @@ class Arrays:
         rows = self.rows
         where = rows.of(schema.RADIO)
         names, place = rows.texts(schema.MESSAGE_TYPE, where)
-        where = where[np.array([one == name for one in names], bool)[place]]
+        where = where[np.array([text == name for text in names], bool)[place]]
         counts = np.full(GREATEST_NODE + 1, math.nan)
         counts[rows.numbers(schema.NODE)[where]] = self._measured(schema.RADIO, where)
         return counts if len(where) else np.empty(0)

@@ -85,6 +85,8 @@ class Metric:
     """Non-negative with a long right tail."""
     is_main: bool = False
     """Whether agents are compared by it by default."""
+    of: str = ""
+    """For a share of counted things, such as pairs, the column of their number."""
     compute: Callable[[Run], float] | None = None
     """None for shown values, such as packets of a type."""
 
@@ -107,7 +109,7 @@ class Metric:
 
 
 def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Run], float]], Metric]:
-    """Make a metric with `scale`, `kind`, `skewed` and `is_main` of `Metric`."""
+    """Make a metric with `scale`, `kind`, `skewed`, `is_main` and `of` of `Metric`."""
     for name, kind in (("scale", Scale), ("kind", Kind)):
         if not isinstance(given := options.get(name, next(iter(kind))), kind):
             raise TypeError(f"{name}={given!r} is not a {kind.__name__}: write {kind.__name__}.{next(iter(kind)).name}")
@@ -122,8 +124,8 @@ def metric(title: str, unit: str = "", **options: Any) -> Callable[[Callable[[Ru
 def metrics_in(names: Mapping[str, Any]) -> tuple[Metric, ...]:
     """Return a module's metrics in order; `names` are its `vars`."""
     here = str(names["__name__"]).partition(".")[0]
-    found = (one for one in names.values() if isinstance(one, Metric) and one.compute is not None)
-    return tuple(one for one in found if one.compute.__module__.partition(".")[0] == here)
+    found = (name for name in names.values() if isinstance(name, Metric) and name.compute is not None)
+    return tuple(entry for entry in found if entry.compute.__module__.partition(".")[0] == here)
 
 
 DECLARED = "roambus.metrics"
@@ -133,15 +135,15 @@ DECLARED = "roambus.metrics"
 def declarations(metrics: Iterable[Metric]) -> str:
     """The declarations of these metrics as JSON."""
     named = ("column", "title", "meaning", "unit")
-    texts = ({name: getattr(one, name) for name in named} for one in metrics)
-    words = ({"scale": one.scale.value, "kind": one.kind.value, "skewed": one.skewed} for one in metrics)
+    texts = ({name: getattr(entry, name) for name in named} for entry in metrics)
+    words = ({"scale": entry.scale.value, "kind": entry.kind.value, "skewed": entry.skewed} for entry in metrics)
     return json.dumps([{**text, **word} for text, word in zip(texts, words, strict=True)])
 
 
 def declared(text: str) -> tuple[Metric, ...]:
     """Read the text of `declarations`; raises ValueError, TypeError, KeyError."""
     found = json.loads(text)
-    return tuple(Metric(**{**one, "scale": Scale(one["scale"]), "kind": Kind(one["kind"])}) for one in found)
+    return tuple(Metric(**{**entry, "scale": Scale(entry["scale"]), "kind": Kind(entry["kind"])}) for entry in found)
 
 
 SENT_PREFIX = "sent_"
@@ -159,8 +161,17 @@ def sent_metric(column: str) -> Metric:
 
 @metric("expected", kind=Kind.COUNT)
 def expected(run: Run) -> float:
-    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published."""
+    """Pairs of a notification and a node, other than its publisher, that wanted it when it was published.
+
+    A node that was down then and stayed down to the end of the run is not counted.
+    """
     return len(run.arrays.pairs.routed)
+
+
+@metric("down for good", kind=Kind.COUNT)
+def down_for_good(run: Run) -> float:
+    """Pairs that are not expected, because their node was down at the publication and never came back."""
+    return run.arrays.lost_for_good
 
 
 @metric("attempted", kind=Kind.COUNT)
@@ -190,7 +201,7 @@ def unexpected(run: Run) -> float:
     return run.arrays.unexpected
 
 
-@metric("delivery rate (thesis)", scale=Scale.SHARE)
+@metric("delivery rate (thesis)", scale=Scale.SHARE, of="attempted")
 def delivery_rate_thesis(run: Run) -> float:
     """Of the attempted pairs, the share that was delivered, as the thesis defines it."""
     # Both numbers are over the same pairs. A pair can be delivered though nobody took it on: where subscribers pass
@@ -198,13 +209,13 @@ def delivery_rate_thesis(run: Run) -> float:
     return share(run.arrays.pairs.delivered_s[run.arrays.pairs.routed] >= 0)
 
 
-@metric("delivery rate (all)", scale=Scale.SHARE, is_main=True)
+@metric("delivery rate (all)", scale=Scale.SHARE, is_main=True, of="expected")
 def delivery_rate_all(run: Run) -> float:
     """Delivered pairs over expected pairs: one denominator for every protocol."""
     return share(run.arrays.pairs.delivered_s >= 0)
 
 
-@metric("delivery rate in time", scale=Scale.SHARE)
+@metric("delivery rate in time", scale=Scale.SHARE, of="expected")
 def delivery_rate_in_time(run: Run) -> float:
     """Of the expected pairs, the share that was delivered within 1 s, or as many as ROAMBUS_DEADLINE_S says."""
     return share(run.arrays.pairs.delay_s <= run.deadline_s)
@@ -494,8 +505,8 @@ def percentile(values: Any, part: float) -> float:
 
 METRICS = metrics_in(globals())
 """The metrics of every run, in the order of tables and reports."""
-COUNTS = tuple(one.column for one in METRICS if one.kind is Kind.COUNT)
-MAIN_METRICS = tuple(one.column for one in METRICS if one.is_main)
+COUNTS = tuple(entry.column for entry in METRICS if entry.kind is Kind.COUNT)
+MAIN_METRICS = tuple(entry.column for entry in METRICS if entry.is_main)
 
 EXPECTED = expected.column
 ATTEMPTED = attempted.column

@@ -33,20 +33,20 @@ class Extra:
     def __add__(self, other: Extra) -> Extra:
         """Return both, without duplicates."""
         metrics = tuple(dict.fromkeys(self.metrics + other.metrics))
-        columns = [one.column for one in metrics]
+        columns = [metric.column for metric in metrics]
         if twice := [column for column in columns if columns.count(column) > 1]:
             raise UserError(f"there are two metrics {twice[0]}: give one of them another name")
         return Extra(metrics)
 
     def modules(self) -> set[str]:
         """The modules in which its functions are written."""
-        return {one.compute.__module__ for one in self.metrics if one.compute is not None}
+        return {metric.compute.__module__ for metric in self.metrics if metric.compute is not None}
 
     def digest(self) -> str:
         """A digest of names and code; empty without any."""
         if not self.modules():
             return ""
-        return digest_of(self.modules(), repr([one.column for one in self.metrics]))
+        return digest_of(self.modules(), repr([metric.column for metric in self.metrics]))
 
 
 NOTHING = Extra()
@@ -78,9 +78,9 @@ def own_metrics(reference: str) -> Extra:
 
 
 def _check_names(what: str, found: Extra) -> None:
-    if taken := {one.column for one in found.metrics} & {one.column for one in METRICS}:
+    if taken := {metric.column for metric in found.metrics} & {metric.column for metric in METRICS}:
         raise UserError(f"{what}: {min(taken)} is a metric of every run: give it another name")
-    for name in (one.column for one in found.metrics):
+    for name in (metric.column for metric in found.metrics):
         if name in RESERVED or name.startswith((SENT_PREFIX, AXIS_PREFIX)):
             raise UserError(f"{what}: results have {name} for something else: give it another name")
 

@@ -94,7 +94,7 @@ class Run:
     @property
     @once
     def pairs(self) -> pd.DataFrame:
-        """A row for each notification and node, other than its publisher, that wanted it.
+        """A row for each notification and node, other than its publisher, that wanted it and was not down for good.
 
         `notification_id`, `subscriber`, `published_s`, `routed` (whether the protocol began to deliver it),
         `deliveries`, and of the first delivery `delivered_s`, `delay_s` and `hops`. Fewest hops break ties.

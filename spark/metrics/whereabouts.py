@@ -99,7 +99,7 @@ class Whereabouts:
                         self._take(name, row)
 
     def _take(self, name: str, row: Mapping[str, Any]) -> None:
-        event, node, peer, time_s = (row[one] for one in (schema.EVENT, schema.NODE, schema.PEER, schema.TIME_S))
+        event, node, peer, time_s = row[schema.EVENT], row[schema.NODE], row[schema.PEER], row[schema.TIME_S]
         if event == schema.ROUTE:
             for word in (row[schema.DETAIL] or "").split(schema.LIST_SEPARATOR):
                 self._set(name, int(word or -1), End(UNDER_WAY, None, node, time_s))

@@ -49,4 +49,4 @@ def _rows(simulator: str) -> Rows:
 
 
 def _outside(model: Rows, simulator: Rows) -> list[str]:
-    return [name for name, one in agreement(model, simulator, TESTS).items() if not one.inside]
+    return [name for name, comparison in agreement(model, simulator, TESTS).items() if not comparison.inside]

@@ -17,7 +17,7 @@ def test_the_smallest_group_of_a_scenario_agrees_with_ns3(scenario: str) -> None
     value, groups = SCENARIOS[scenario][1][0], read_groups(REFERENCE)
     ours = [on_radio(scenario, value, seed) for seed in range(6)]
     compared = agreement(groups[scenario, value], ours, len(groups) * len(METRICS))
-    assert [name for name, one in compared.items() if not one.inside] == []
+    assert [name for name, comparison in compared.items() if not comparison.inside] == []
 
 
 def test_the_reference_has_every_group() -> None:

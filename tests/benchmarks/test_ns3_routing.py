@@ -24,8 +24,8 @@ from benchmarks.ns3_routing import (
 )
 from roambus.bridge.scenario.nodes import GivenWay
 from roambus.bridge.system.errors import UserError
+from roambus.extensions.ns3.tests.adapter import ns3
 from roambus.python_protocol.roles import Role
-from tests.support.omnet import ns3
 
 LINE, MOVING = CASES[0], CASES[2]
 
@@ -65,9 +65,9 @@ def test_without_ns3_ours_is_measured_alone(
     """And it is told what is missing, and how to get it."""
     monkeypatch.setenv("NS3_ROOT", str(tmp_path))
     assert main(["--only", "line", "--seeds", "1", "--csv"]) == 0
-    told = capsys.readouterr()
-    assert told.err.startswith(f"ns-3 is left out: NS3_ROOT={tmp_path} holds no ns-3: pip install --no-deps ns3")
-    assert [line.split(",")[:3] for line in told.out.splitlines()[1:]] == [["line of 5", "aodv", "roambus"]]
+    output = capsys.readouterr()
+    assert output.err.startswith(f"ns-3 is left out: NS3_ROOT={tmp_path} holds no ns-3: pip install --no-deps ns3")
+    assert [line.split(",")[:3] for line in output.out.splitlines()[1:]] == [["line of 5", "aodv", "roambus"]]
 
 
 def answering(folder: Path, program: str) -> Path:

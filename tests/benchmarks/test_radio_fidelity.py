@@ -61,9 +61,9 @@ def test_the_margin_is_the_wider_of_interval_and_three_percent() -> None:
     flat = [{"value": 10.0}] * 5
     spread = [{"value": 10.0 + k} for k in (-3, -1, 0, 1, 3)]
     assert compare(flat, flat, value, 1).margin == pytest.approx(0.3)
-    one, many = (compare(spread, spread, value, groups).margin for groups in (1, 20))
-    assert one == pytest.approx(2.306 * (2 * 5 / 5) ** 0.5, rel=1e-3)
-    assert many > one
+    margin, many = (compare(spread, spread, value, groups).margin for groups in (1, 20))
+    assert margin == pytest.approx(2.306 * (2 * 5 / 5) ** 0.5, rel=1e-3)
+    assert many > margin
 
 
 def pairs(count: int, hearing: int) -> list[dict[str, float]]:
@@ -71,7 +71,7 @@ def pairs(count: int, hearing: int) -> list[dict[str, float]]:
     return [{"x": float(number < hearing)} for number in range(count)]
 
 
-def test_means_that_hang_on_few_pairs_are_told_apart_by_permutation() -> None:
+def test_means_that_hang_on_few_pairs_are_distinguished_by_permutation() -> None:
     """5 of 100 and 12 of 400 come from one chance easily; 5 of 100 and none of 400 do not, nor 5 and 30 of 100."""
     metric = itemgetter("x")
     assert compare_pairs(pairs(100, 5), pairs(400, 12), metric, groups=4).inside

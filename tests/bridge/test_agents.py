@@ -199,7 +199,7 @@ def test_messages_that_cannot_be_decoded_are_refused(folder: Path) -> None:
     refused("mine.py", r"agent 'mine.py' cannot be imported: .*mine.py:6: TypeError: int has no tag: write class int")
 
 
-def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: Path) -> None:
+def test_a_field_that_cannot_travel_is_reported_with_the_line_of_its_class(folder: Path) -> None:
     """The line is the user's, though the check is ours."""
     message = (
         "from roambus.python_protocol.messages.message import Message\n\nclass Word(Message, tag=1):\n    size: int\n"
@@ -210,17 +210,17 @@ def test_a_field_that_cannot_travel_is_told_with_the_line_of_its_class(folder: P
     )
 
 
-def test_two_packages_with_one_name_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_packages_with_one_name_are_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither silently takes the other's place; the same one found twice is no matter."""
-    one, other = (EntryPoint("good", f"installed_agent:{name}", AGENTS) for name in ("Good", "Other"))
-    monkeypatch.setattr(agents, "installed", lambda _: [one, other])
+    first, second = (EntryPoint("good", f"installed_agent:{name}", AGENTS) for name in ("Good", "Other"))
+    monkeypatch.setattr(agents, "installed", lambda _: [first, second])
     refused("good", "agent 'good' comes from two packages: remove one of them")
-    monkeypatch.setattr(agents, "installed", lambda _: [one, one])
+    monkeypatch.setattr(agents, "installed", lambda _: [first, first])
     assert load_agent("good").__name__ == "Good"
     assert agent_names() == ["good"]
 
 
-def test_an_agent_whose_constructor_raises_is_told(folder: Path) -> None:
+def test_an_agent_whose_constructor_raises_is_reported(folder: Path) -> None:
     """With its own line, before anything runs."""
     (folder / "mine.py").write_text(AGENT.format(name="Mine") + "    def __init__(self, node):\n        pass\n")
     with pytest.raises(

@@ -57,8 +57,8 @@ def test_settings_of_the_application_are_read() -> None:
 
 def test_several_filters_have_semicolons_between_them() -> None:
     """One in a text is a part of it."""
-    one, other = parse_filter("topic = 'a;b' and price < 3"), parse_filter("topic = 'c'")
-    assert keys.filters("\"topic = 'a;b' and price < 3; topic = 'c'\"") == (one, other)
+    first, second = parse_filter("topic = 'a;b' and price < 3"), parse_filter("topic = 'c'")
+    assert keys.filters("\"topic = 'a;b' and price < 3; topic = 'c'\"") == (first, second)
     assert keys.filters('"all"') == (Filter(),)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import everything, find
-from roambus.experiments.listing import KINDS, first_sentence, own_things, summaries
+from roambus.experiments.listing import KINDS, first_sentence, own_things, shown_first, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -31,9 +31,9 @@ def test_everything_has_a_name_and_a_sentence(kind: str) -> None:
 
 def test_two_studies_of_one_folder_have_sentences_of_their_own() -> None:
     """The docstring below a study's definition comes before that of its module."""
-    told = summaries("studies")
-    assert "802.15.4" in told["thesis-acknowledged"]
-    assert len(set(told.values())) == len(told)
+    sentences = summaries("studies")
+    assert "802.15.4" in sentences["thesis-acknowledged"]
+    assert len(set(sentences.values())) == len(sentences)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,6 +101,18 @@ def test_a_sweep_is_shown_with_its_axes_agents_and_number_of_runs() -> None:
     (sweep,) = find("thesis", "sweeps")
     lines = list(sweep.lines())
     assert {"  runs: 1000", "  speed  2, 4, 6, 8, 10", "  aodv-thesis  aodv; profile=thesis"} <= set(lines)
+
+
+def test_a_list_begins_with_sweeps_that_no_study_has_and_one_of_each_study() -> None:
+    """The others are listed under their study, and every name stays known."""
+    first = shown_first("sweeps")
+    assert {"beacon", "testbed", "thesis"} <= first.keys() < summaries("sweeps").keys()
+    assert not [name for name in first if name.startswith("explain-")]
+    (study,) = find("thesis", "studies")
+    behind = {row["name"] for row in study.tables["further sweeps"]}
+    assert {"explain-mft", "flooding", "thesis-bare", "unicast"} <= behind
+    assert not behind & first.keys()
+    assert find("explain-mft")[0].kind == "sweep"
 
 
 def test_a_metric_is_shown_with_its_definition_and_unit() -> None:

@@ -25,16 +25,16 @@ def places_at(starts: Sequence[Start], times_s: Sequence[float], pause_s: float 
             RandomWaypoint(
                 SPEED,
                 round(pause_s * SECOND),
-                first_x=one.to_x,
-                first_y=one.to_y,
-                first_pause=round(one.pause * SECOND),
+                first_x=start.to_x,
+                first_y=start.to_y,
+                first_pause=round(start.pause * SECOND),
             ),
-            (one.x, one.y),
+            (start.x, start.y),
             FIELD,
             round(max(times_s) * SECOND),
             np.random.SeedSequence(number),
         )
-        for number, one in enumerate(starts)
+        for number, start in enumerate(starts)
     ]
     return [np.array([positions(points, np.array([time]))[0] for points in paths]) for time in times_s]
 
@@ -56,8 +56,8 @@ def uniform_starts() -> list[Start]:
 
 def test_the_middle_is_as_dense_at_the_start_as_ever_after() -> None:
     """Twice as dense as with uniform starts; these come there only with time, which the same measure shows."""
-    steady = [in_the_middle(one) for one in places_at(steady_starts(1, NODES, SIDE, SPEED), [0, 2, 7, 200])]
-    uniform = [in_the_middle(one) for one in places_at(uniform_starts(), [0, 200])]
+    steady = [in_the_middle(places) for places in places_at(steady_starts(1, NODES, SIDE, SPEED), [0, 2, 7, 200])]
+    uniform = [in_the_middle(places) for places in places_at(uniform_starts(), [0, 200])]
     error = share_error(steady[-1])
     assert steady == pytest.approx([steady[-1]] * 4, abs=error)
     assert uniform[1] == pytest.approx(steady[-1], abs=error)
@@ -68,14 +68,14 @@ def test_the_middle_is_as_dense_at_the_start_as_ever_after() -> None:
 def test_the_density_is_that_of_one_node_over_a_long_time() -> None:
     """On a grid of 5 x 5, the share of 3,000 starts in each cell is that of the time of nodes that move for hours."""
     edges = np.linspace(0, SIDE, 6)
-    starts = np.array([(one.x, one.y) for one in steady_starts(2, NODES, SIDE, SPEED)])
+    starts = np.array([(start.x, start.y) for start in steady_starts(2, NODES, SIDE, SPEED)])
     moving = [
         path(RandomWaypoint(SPEED), (5.0, 5.0), FIELD, 40_000 * SECOND, np.random.SeedSequence(n)) for n in (1, 2)
     ]
     times = np.arange(100, 40_000, 1.0)
     long = np.concatenate([positions(points, times) for points in moving])
     at_start, in_time = (
-        np.histogram2d(one[:, 0], one[:, 1], bins=[edges, edges])[0] / len(one) for one in (starts, long)
+        np.histogram2d(places[:, 0], places[:, 1], bins=[edges, edges])[0] / len(places) for places in (starts, long)
     )
     error = 4 * np.sqrt(in_time * (1 - in_time) / NODES) + 0.004
     assert np.all(np.abs(at_start - in_time) < error)
@@ -86,10 +86,10 @@ def test_the_density_is_that_of_one_node_over_a_long_time() -> None:
 def test_with_pauses_as_many_rest_at_the_start_as_ever_after(pause: float) -> None:
     """The share is that of pauses in a node's time; of those who rest as many are in the middle as anywhere."""
     starts = steady_starts(3, NODES, SIDE, SPEED, pause)
-    resting = [one for one in starts if one.pause]
+    resting = [start for start in starts if start.pause]
     expected = pause / (pause + 0.521405 * SIDE / SPEED)
     assert len(resting) / NODES == pytest.approx(expected, abs=share_error(expected))
-    assert np.mean([one.pause for one in resting]) == pytest.approx(pause / 2, abs=pause / len(resting) ** 0.5 * 2)
+    assert np.mean([start.pause for start in resting]) == pytest.approx(pause / 2, abs=pause / len(resting) ** 0.5 * 2)
     before, after = (places_at(starts, [at, at + 0.01], pause) for at in (0, 150))
     rest = [np.mean(np.hypot(*(late - early).T) < 0.001) for early, late in (before, after)]
     assert rest == pytest.approx([expected] * 2, abs=share_error(expected) + 0.002)
@@ -99,8 +99,8 @@ def test_a_node_goes_on_towards_the_destination_of_its_way() -> None:
     """From the first moment at the given speed, straight."""
     starts = steady_starts(4, 50, SIDE, SPEED)
     begin, later = places_at(starts, [0, 0.1])
-    for one, here, there in zip(starts, begin, later, strict=True):
-        ahead = np.array([one.to_x, one.to_y]) - here
+    for start, here, there in zip(starts, begin, later, strict=True):
+        ahead = np.array([start.to_x, start.to_y]) - here
         if np.hypot(*ahead) > SPEED * 0.1:
             assert there - here == pytest.approx(ahead / np.hypot(*ahead) * SPEED * 0.1)
 

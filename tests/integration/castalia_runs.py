@@ -134,12 +134,12 @@ class ScriptedHost:
 
     def send_at(self, sends: Iterable[Send]) -> list[Step]:
         """Welcomes, gives each send when its time has come, and returns all Steps up to Finished."""
-        waiting = sorted(sends, key=lambda one: one.time)
+        waiting = sorted(sends, key=lambda frame: frame.time)
         said = self.welcome(waiting[0].time if waiting else None)
         steps = []
         while said.WhichOneof("body") == "step":
             steps.append(said.step)
-            due = [one for one in waiting if one.time <= said.step.now]
+            due = [frame for frame in waiting if frame.time <= said.step.now]
             waiting = waiting[len(due) :]
             said = self.reply(due, waiting[0].time if waiting else None)
         self.finished = self.end(said)

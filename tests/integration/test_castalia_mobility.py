@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +28,6 @@ from roambus.bridge.scenario.nodes import WayPoint
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.templates.render import find_template
-from roambus.extensions.recording.record_file import recorded
-from roambus.extensions.recording.replay import rerun
 from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia
@@ -122,9 +119,9 @@ class TestRandomWaypoint:
         """It is on the straight line between two moves, also after a turn between two updates."""
         trace = ["SN.node[*].MobilityManager.collectTraceInfo = true"]
         folder = write_run(tmp_path, WAYPOINT, {"updateInterval = 100": "updateInterval = 700"}, trace)
-        for places, told in zip(moves_of(folder, castalia), told_of(folder), strict=True):
+        for places, announced in zip(moves_of(folder, castalia), announced_places(folder), strict=True):
             times, xs, ys = np.array(places).T
-            at, x, y = np.array(told).T
+            at, x, y = np.array(announced).T
             assert at == pytest.approx(np.arange(0.7, TIME_LIMIT, 0.7))
             assert x == pytest.approx(np.interp(at, times, xs), abs=0.01)
             assert y == pytest.approx(np.interp(at, times, ys), abs=0.01)
@@ -136,13 +133,13 @@ class TestRandomWaypoint:
         assert "TX pkts" in run_alone(folder, castalia)
 
 
-def told_of(folder: Path) -> list[list[Place]]:
+def announced_places(folder: Path) -> list[list[Place]]:
     """What each node's mobility manager told the channel, as it says in Castalia's trace."""
     line = re.compile(r"^([\d.]+) +SN\.node\[(\d+)\]\.MobilityManager +moved to ([\d.e-]+):([\d.e-]+)", re.MULTILINE)
-    told: dict[int, list[Place]] = defaultdict(list)
+    announced: dict[int, list[Place]] = defaultdict(list)
     for time, node, x, y in line.findall((folder / CASTALIAS_TRACE).read_text()):
-        told[int(node)].append(Place(float(time), float(x), float(y)))
-    return [told[node] for node in sorted(told)]
+        announced[int(node)].append(Place(float(time), float(x), float(y)))
+    return [announced[node] for node in sorted(announced)]
 
 
 BONNMOTION = "0 10 20 2.5 10 20 5 10 30 20 40 30\n0 1.1 1 20.05 30.1 7\n0 5 5\n"
@@ -213,9 +210,9 @@ class TestMovementFile:
         ways = ways_of(read_scenario(folder / INI_FILE))
         with ScriptedHost(folder, castalia, ways) as host:
             host.send_at([])
-        told = told_of(folder)
-        assert [len(places) for places in told] == [120, 120, 1]
-        for way, places in zip(ways.values(), told, strict=True):
+        announced = announced_places(folder)
+        assert [len(places) for places in announced] == [120, 120, 1]
+        for way, places in zip(ways.values(), announced, strict=True):
             (times, xs, ys), (at, x, y) = np.array(way).T, np.array(places).T
             assert at == pytest.approx(np.arange(1, len(places) + 1) / 10)
             assert x == pytest.approx(np.interp(at, times, xs), abs=0.001)
@@ -249,14 +246,14 @@ class TestOtherMobility:
 def test_agents_believe_to_be_where_castalia_moves_them(
     tmp_path: Path, mobility: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At every event, with lookahead and without; a record has the places, too."""
+    """At every event, with lookahead and without."""
     variables: Variables = {**WAYPOINT, "mobility": mobility, "time_limit": 20.0}
     looked: list[list[tuple[float, int, str]]] = []
     for lookahead in (True, False):
         sweep = Sweep("test", find_template("field"), (AgentChoice("located", LOCATED),), fixed=variables)
         (plan,) = plan_runs(sweep, tmp_path / str(lookahead))
         monkeypatch.setattr(backend, "CastaliaBackend", partial(CastaliaBackend, lookahead=lookahead))
-        execute(replace(plan, record=recorded), CastaliaFactory())
+        execute(plan, CastaliaFactory())
         rows = pq.read_table(plan.folder / TRACE_FILE).to_pylist()
         ways: dict[int, list[WayPoint]] = defaultdict(list)
         for row in rows:
@@ -268,5 +265,4 @@ def test_agents_believe_to_be_where_castalia_moves_them(
             assert believed == pytest.approx(motion(ways[node], time)[0], abs=0.01)
         assert len(seen) == 20 * len(ways)
         looked.append(seen)
-        assert rerun(plan.folder / "frames.roambus").ending.endswith("at its time limit")
     assert looked[0] == looked[1]

@@ -153,7 +153,7 @@ class TestSending:
         counts = {count.name: list(count.values) for count in host.finished.counts}
         assert counts == {"offered": [40, 0, 0, 0], "mac_overflown": [8, 0, 0, 0], "received": [0, 0, QUEUE, 0]}
 
-    def test_two_nodes_with_full_queues_are_told_apart(self, castalia: Program, tmp_path: Path) -> None:
+    def test_two_nodes_with_full_queues_are_distinguished(self, castalia: Program, tmp_path: Path) -> None:
         """Each failure names its own node and packet."""
         sends = [send(UP, node, bytes([node, k])) for k in range(QUEUE + 1) for node in (0, 1)]
         with ScriptedHost(write_run(tmp_path, CLOSE), castalia) as host:
@@ -237,13 +237,13 @@ class TestWindows:
             host.welcome(UP, batching=False)
             said = [host.reply([send(UP, 0, b"x")]), host.reply(), host.reply()]
             host.end(host.reply())
-        assert [list(one.step.arrivals[0].receivers) for one in said] == [[1], [2], [3]]
-        assert [one.step.more for one in said] == [True, True, False]
-        assert len({one.step.now for one in said}) == 1
+        assert [list(message.step.arrivals[0].receivers) for message in said] == [[1], [2], [3]]
+        assert [message.step.more for message in said] == [True, True, False]
+        assert len({message.step.now for message in said}) == 1
 
 
 class TestEnd:
-    def test_nothing_at_the_time_limit_is_told(self, castalia: Program, tmp_path: Path) -> None:
+    def test_nothing_at_the_time_limit_is_reported(self, castalia: Program, tmp_path: Path) -> None:
         """A packet under way then is lost; a wake-up at the limit does not come; sends of then do not count."""
         limit = 2 * SECOND
         with ScriptedHost(write_run(tmp_path, CLOSE), castalia) as host:

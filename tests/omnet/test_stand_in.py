@@ -119,7 +119,7 @@ def test_a_packet_that_the_mac_refuses_is_reported_at_once(host: ScriptedHost, s
         pytest.param(reply(wake_up=0), "a wake-up at 0 ns, which is past", id="wake-up in the past"),
     ],
 )
-def test_a_host_that_breaks_the_protocol_is_told_so(
+def test_a_host_that_breaks_the_protocol_is_refused(
     host: ScriptedHost, start: Start, answer: ToSimulator | bytes, reason: str
 ) -> None:
     """The simulator says Failed with the reason, and ends with an error."""

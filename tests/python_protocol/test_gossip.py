@@ -135,7 +135,7 @@ def test_nobody_sends_twice_and_with_few_neighbours_everybody_is_reached(
 def test_in_a_crowd_a_few_repeat() -> None:
     """Where everybody hears everybody, as many as the threshold send, the publisher among them."""
     nodes = 12
-    links = [(one, other) for one in range(nodes) for other in range(one)]
+    links = [(number, other) for number in range(nodes) for other in range(number)]
     rows = run(Gossip, nodes, links, publishing(0, range(nodes), start=0, until=SECOND))
     assert len(of(rows, "deliver")) == nodes
     assert len(of(rows, "send")) == GossipParameters().counter_threshold

@@ -38,7 +38,7 @@ def tell(agent: RepairingGossip) -> list[Action]:
 def test_summaries_become_rare_while_nobody_differs() -> None:
     """Intervals double up to the longest; each is told in its second half."""
     agent = make()
-    afters = [one.after for _ in range(6) for one in tell(agent) if isinstance(one, SetTimer)]
+    afters = [action.after for _ in range(6) for action in tell(agent) if isinstance(action, SetTimer)]
     for after, interval in zip(afters, (1, 2, 4, 8, 16, 16), strict=True):
         assert interval / 2 <= after / SECOND < interval
 
@@ -50,7 +50,7 @@ def test_who_lacks_something_is_sent_it_after_a_while() -> None:
         hear(agent, news(number))
     lacking = Summary((Held(7, 2, 0b01),))
     assert hear(agent, lacking, SECOND // 4) == []  # it may be about to hear it
-    (timer,) = (one for one in hear(agent, lacking, SECOND) if isinstance(one, SetTimer))
+    (timer,) = (action for action in hear(agent, lacking, SECOND) if isinstance(action, SetTimer))
     assert timer.key == RepairTimer(NotificationId(7, 1))
     sent = agent.handle(TimerFired(timer.key), SECOND)
     assert list(sent) == [Send(BROADCAST, Flood(4, 3, news(1).notification))]
@@ -62,10 +62,10 @@ def test_who_has_nothing_of_a_publisher_says_so_and_is_sent_it() -> None:
     lacking, having = make(), make()
     hear(having, news(1))
     hear(lacking, Summary((Held(7, 1, 0b1),)))
-    (told,) = (one.message for one in tell(lacking) if isinstance(one, Send))
-    assert told == Summary((Held(7, 1, 0),))
-    assert isinstance(told, Summary)
-    assert [one.key for one in hear(having, told, SECOND) if isinstance(one, SetTimer)] == [
+    (summary,) = (action.message for action in tell(lacking) if isinstance(action, Send))
+    assert summary == Summary((Held(7, 1, 0),))
+    assert isinstance(summary, Summary)
+    assert [action.key for action in hear(having, summary, SECOND) if isinstance(action, SetTimer)] == [
         RepairTimer(NotificationId(7, 1))
     ]
 
@@ -77,13 +77,13 @@ def test_who_lacks_something_itself_tells_soon() -> None:
         hear(agent, news(2))
         tell(agent)
         tell(agent)
-        timers = [one for one in hear(agent, message) if isinstance(one, SetTimer) and one.key == "summary"]
+        timers = [action for action in hear(agent, message) if isinstance(action, SetTimer) and action.key == "summary"]
         assert len(timers) == 1
         assert timers[0].after < SECOND
 
 
 def drops(actions: Sequence[Action]) -> list[Note]:
-    return [one for one in actions if isinstance(one, Note) and one.name == "drop"]
+    return [action for action in actions if isinstance(action, Note) and action.name == "drop"]
 
 
 def test_what_is_too_old_to_be_requested_is_dropped_with_its_number() -> None:
@@ -108,11 +108,11 @@ def test_publishers_take_turns_in_summaries() -> None:
     agent = make()
     for publisher in range(20):
         hear(agent, Flood(5, 2, Notification(NotificationId(publisher, 1), ())))
-    told = [one.message for _ in range(3) for one in tell(agent) if isinstance(one, Send)]
-    assert {held.publisher for summary in told if isinstance(summary, Summary) for held in summary.held} == set(
+    messages = [action.message for _ in range(3) for action in tell(agent) if isinstance(action, Send)]
+    assert {held.publisher for summary in messages if isinstance(summary, Summary) for held in summary.held} == set(
         range(20)
     )
-    assert max(len(summary.encode()) for summary in told) <= 102
+    assert max(len(summary.encode()) for summary in messages) <= 102
 
 
 @given(connected_graphs())

@@ -28,7 +28,7 @@ def publishing(kind: type[Agent], subscribers: tuple[NodeId, ...]) -> tuple[Sequ
     parameters = parse_parameters(kind.parameters_type, given)
     agent = kind(3, Role.PUBLISHER | Role.SUBSCRIBER | broker, parameters, Random(1))
     news = [Notification(NotificationId(3, number), (("topic", "news"),)) for number in range(2)]
-    events: list[Event] = [Started(), *(Publish(one, subscribers) for one in news)]
+    events: list[Event] = [Started(), *(Publish(notification, subscribers) for notification in news)]
     actions = [action for time, event in enumerate(events) for action in agent.handle(event, time * SECOND)]
     return [action for action in actions if not isinstance(action, Note)], pickle.dumps(vars(agent))
 

@@ -89,9 +89,9 @@ def test_what_is_given_is_checked_before_it_implies_anything() -> None:
         Profiled(mode="slow", share=3)
 
 
-def test_of_many_names_only_the_near_ones_are_told() -> None:
+def test_of_many_names_only_the_near_ones_are_suggested() -> None:
     """Those that are spelled alike, or contain what was asked for; where none is near, and of few names, all."""
-    many = {f"metric_{one}": 0 for one in "abcdefghijklmno"} | {"end_to_end_delay_mean_s": 0}
+    many = {f"metric_{letter}": 0 for letter in "abcdefghijklmno"} | {"end_to_end_delay_mean_s": 0}
     assert unknown("metric", "delay", many) == (
         "unknown metric 'delay': did you mean 'end_to_end_delay_mean_s'? there is end_to_end_delay_mean_s and 15 others"
     )

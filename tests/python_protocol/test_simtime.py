@@ -42,6 +42,6 @@ def test_seconds_at_the_edge() -> None:
 
 
 @pytest.mark.parametrize(("time", "text"), [(11_055_032_669, "11.055032669s"), (1_500_000, "1.5ms"), (999, "999ns")])
-def test_a_time_is_told_in_the_largest_unit_that_it_fills(time: int, text: str) -> None:
+def test_a_time_is_written_in_the_largest_unit_that_it_fills(time: int, text: str) -> None:
     """So that a person sees at once how long it is."""
     assert format_time(time) == text

@@ -29,8 +29,8 @@ def python(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def first_line(file: Path, function: str) -> int:
     """The first line of a method's body, below its docstring."""
-    found = [one for one in ast.walk(ast.parse(file.read_text())) if isinstance(one, ast.FunctionDef)]
-    (method,) = [one for one in found if one.name == function]
+    found = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)]
+    (method,) = [node for node in found if node.name == function]
     return method.body[1].lineno
 
 
@@ -41,7 +41,7 @@ def test_a_breakpoint_in_a_file_of_the_tree_fires(tmp_path: Path) -> None:
     file = ROOT / "bridge" / "host" / "event_loop.py"
     line = first_line(file, "_handle")
     commands = (f"break {file}:{line}", "continue", "p ('stopped', __file__, event)", "quit")
-    done = python("-m", "pdb", *(word for one in commands for word in ("-c", one)), "trace.py", folder=tmp_path)
+    done = python("-m", "pdb", *(word for command in commands for word in ("-c", command)), "trace.py", folder=tmp_path)
     assert f"('stopped', '{file}', Started())" in done.stdout
 
 

@@ -108,7 +108,9 @@ def test_there_are_few_options() -> None:
     """Each command's own, with --json, -q and -v."""
     context = click.Context(commands)
     found = [commands.get_command(context, name) for name in commands.list_commands(context)]
-    options = [one for command in found if command for one in command.params if isinstance(one, click.Option)]
+    options = [
+        parameter for command in found if command for parameter in command.params if isinstance(parameter, click.Option)
+    ]
     assert len(options) <= 205
 
 

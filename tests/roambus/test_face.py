@@ -19,8 +19,8 @@ SLOW = ("matplotlib", "numba", "numpy", "pandas", "pyarrow", "pyspark", "rich", 
 
 def loaded_by(program: str) -> set[str]:
     """The packages that a fresh process has imported when it has executed the program."""
-    told = f"{program}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    code = f"{program}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
@@ -39,8 +39,8 @@ except SystemExit as ended:
 @pytest.mark.parametrize(("program", "most"), [("import roambus.python_protocol.aodv", 23), (RUN, 90)])
 def test_an_agent_and_a_run_load_few_modules(program: str, most: int, tmp_path: Path) -> None:
     """Of roambus' own, packages not counted: a run on the radio needs no metrics, figures or exports."""
-    told = f"{program}\nprint(*(name for name, one in sys.modules.items() if not hasattr(one, '__path__')))"
-    command = [sys.executable, "-c", f"import sys\n{told}"]
+    code = f"{program}\nprint(*(name for name, one in sys.modules.items() if not hasattr(one, '__path__')))"
+    command = [sys.executable, "-c", f"import sys\n{code}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     own = {name for name in done.stdout.split() if name.startswith("roambus.")}
     assert 15 < len(own) <= most

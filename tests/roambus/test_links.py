@@ -65,7 +65,7 @@ def test_a_file_in_place_of_a_folder_is_refused(words: list[str], tmp_path: Path
     file.write_text("mine")
     with pytest.raises(UserError, match=f"^{file}: this is a file"):
         call(words, tmp_path / "results")
-    assert [one.name for one in (tmp_path / "results").iterdir()] == ["traces"]
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["traces"]
 
 
 def test_the_folder_that_a_user_gives_may_be_a_link(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_every_command_has_the_three_options() -> None:
 @pytest.mark.parametrize("place", [("--json", "list", "agents"), ("list", "agents", "--json")])
 def test_the_options_stand_before_or_after_the_command(roambus: Roambus, place: tuple[str, ...]) -> None:
     """Either way there is one document."""
-    assert "mft" in {one["name"] for one in json.loads(roambus(*place).out)}
+    assert "mft" in {study["name"] for study in json.loads(roambus(*place).out)}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ class Breaks(Agent):
 """
 
 
-def test_more_is_told_with_v(roambus: Roambus) -> None:
+def test_more_is_printed_with_v(roambus: Roambus) -> None:
     """Steps with their times, and where an error comes from."""
     assert " s] the back-end is ready\n" in roambus("run", "field", "--agent", "mine.py", *BROKEN, "-v").err
     assert "find_template" in roambus("run", "nowhere", "-v").err

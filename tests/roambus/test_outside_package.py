@@ -91,7 +91,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in [one for one in sys.modules if one.partition(".")[0] == "walks"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "walks"]:
         monkeypatch.delitem(sys.modules, name)
     yield folder
     for name in ("greet", "broken"):  # the command line keeps the commands that it has loaded

@@ -100,6 +100,6 @@ def test_an_installed_package_has_types(place: Place) -> None:
     """A type checker sees the public interface from outside, also of what is imported late."""
     program = place.folder / "typed.py"
     program.write_text("import roambus\nreveal_type(roambus.Send.destination)\nreveal_type(roambus.results)\n")
-    told = place.run("python -m mypy --no-incremental typed.py").stdout
-    assert 'note: Revealed type is "int"' in told.replace("builtins.", "")
-    assert "-> roambus.dataframes.Results" in told
+    output = place.run("python -m mypy --no-incremental typed.py").stdout
+    assert 'note: Revealed type is "int"' in output.replace("builtins.", "")
+    assert "-> roambus.dataframes.Results" in output

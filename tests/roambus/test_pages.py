@@ -27,7 +27,12 @@ def options(group: click.Group = commands) -> Iterator[tuple[str, str]]:
     for name, command in group.commands.items() if group is not commands else loaded():
         if isinstance(command, click.Group):
             yield from options(command)
-        yield from ((name, option) for one in command.params if one.param_type_name == "option" for option in one.opts)
+        yield from (
+            (name, option)
+            for parameter in command.params
+            if parameter.param_type_name == "option"
+            for option in parameter.opts
+        )
 
 
 def loaded() -> Iterator[tuple[str, click.Command]]:
@@ -67,7 +72,7 @@ def test_every_key_of_the_ini() -> None:
 )
 def test_every_row(page: str, kind: str, table: str) -> None:
     """In the section of the thing that declares it, or in the one that all share."""
-    sections = dict(one.partition("\n")[::2] for one in text(page).split("\n## ")[1:])
+    sections = dict(section.partition("\n")[::2] for section in text(page).split("\n## ")[1:])
     for thing in everything(kind):
         shown = sections.get(thing.name, "") + sections.get("In every template", "")
         missing = [row["name"] for row in thing.tables[table] if f"| `{row['name']}` |" not in shown]
@@ -77,14 +82,14 @@ def test_every_row(page: str, kind: str, table: str) -> None:
 def test_every_metric() -> None:
     """Those of every run, and those of studies."""
     page = text("metrics")
-    names = {one.column for one in METRICS} | {one.name for one in everything("metrics")}
+    names = {metric.column for metric in METRICS} | {entry.name for entry in everything("metrics")}
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []
 
 
 def test_every_command_and_option() -> None:
     """As the help of the command has them."""
     page = text("commands")
-    sections = dict(one.partition("\n")[::2] for one in page.split("\n## roambus ")[1:])
+    sections = dict(section.partition("\n")[::2] for section in page.split("\n## roambus ")[1:])
     found = {name.split()[-1]: shown for name, shown in sections.items()}
     missing = [(name, option) for name, option in options() if option not in found[name]]
     assert missing == []

@@ -75,7 +75,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("kilobytes", [0, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 5))])
-def test_a_full_disk_is_told_once(folder: Path, kilobytes: int) -> None:
+def test_a_full_disk_is_reported_once(folder: Path, kilobytes: int) -> None:
     """Whichever file does not fit any more: one message, and no run is half there.
 
     A limit on the size of files stands for the disk: writing fails in the same places.

@@ -80,6 +80,11 @@ def die(time_s: float, node: int) -> Row:
     return _row(time_s, node, DIE)
 
 
+def fault(time_s: float, node: int, kind: str) -> Row:
+    """A node crashes, freezes or recovers."""
+    return _row(time_s, node, kind)
+
+
 def energy(time_s: float, node: int, millijoules: float) -> Row:
     """What a node used, told at the end."""
     return _row(time_s, node, ENERGY, detail=f"{millijoules:.6f}")

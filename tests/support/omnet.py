@@ -19,8 +19,6 @@ from roambus.bridge.backends.castalia.installation import (
     find_installation,
     find_modules,
 )
-from roambus.bridge.system.errors import UserError
-from roambus.extensions.ns3.backend import NS3_ROOT, PROGRAM, find_ns3
 
 MODULES = find_modules()
 OMNET, BUILD = MODULES.sources, MODULES.build
@@ -45,16 +43,6 @@ def build(target: str, program: str, *variables: str) -> Path:
 def stand_in() -> Path:
     """The scripted simulator; skips where it cannot be built."""
     return build("stand-in", "stand-in")
-
-
-@cache
-def ns3() -> Program:
-    """The adapter for ns-3; skips unless the package ns3 is here, or the environment says where it is."""
-    try:
-        find_ns3()
-    except UserError as error:
-        pytest.skip(str(error))
-    return Program((str(build("ns3", PROGRAM, f"{NS3_ROOT}={find_ns3()}")),))
 
 
 @cache

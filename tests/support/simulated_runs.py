@@ -24,7 +24,6 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.process import BRIDGE, prefix_of
-from roambus.extensions.ns3.backend import find_adapter
 
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6
 """With the values that the template has by itself, a run of six nodes."""
@@ -82,12 +81,9 @@ def set_stage(folder: Path, simulator: str, deadline_s: float, seconds: int) -> 
     environment: dict[str, str] = {}
     if simulator == "stand-in":
         environment = install_stand_in(folder / "stand-in", all_linked(NODES, seconds))
-    elif simulator == "ns3":
-        find_adapter()
     else:
         find_installation()
-    backend = "ns3" if simulator == "ns3" else "castalia"
-    stage = Stage(folder, environment, deadline_s, seconds, backend)
+    stage = Stage(folder, environment, deadline_s, seconds)
     stage.temporary.mkdir(parents=True)
     return stage
 

@@ -69,9 +69,9 @@ def lay(folder: Path) -> Path:
     """Makes the results in `folder`, the working folder, and puts the traps there; returns the run's folder."""
     agent = folder / "stranger.py"
     agent.write_text(AGENT)
-    told = ["field", "--agent", "stranger.py", "--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=5"]
+    arguments = ["field", "--agent", "stranger.py", "--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=5"]
     for seed in ("0", "1"):
-        commands(["run", *told, "--seed", seed, "--record", "--out", "."], standalone_mode=False)
+        commands(["run", *arguments, "--seed", seed, "--record", "--out", "."], standalone_mode=False)
     code = f"open({str(folder / CANARY)!r}, 'w').close()\n"
     run = next(folder.glob("traces/*/**/seed=0"))
     for place in (folder, run):

@@ -219,9 +219,9 @@ def _check_scenario(scenario: Scenario) -> None:
 def _check_positions(scenario: Scenario) -> None:
     """Raise UserError if expected deliveries depend on movement that Castalia draws."""
     workload = scenario.workload
-    placed = any(one.placed for one in workload.publications)
-    if (placed or any(one.filter.is_moving for one in workload.subscriptions)) and not all(
-        isinstance(one.mobility, GivenWay) for one in scenario.nodes
+    placed = any(publication.placed for publication in workload.publications)
+    if (placed or any(subscription.filter.is_moving for subscription in workload.subscriptions)) and not all(
+        isinstance(node.mobility, GivenWay) for node in scenario.nodes
     ):
         raise UserError(
             "who is to deliver depends on places, which Castalia draws: "

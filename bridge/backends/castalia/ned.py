@@ -180,8 +180,10 @@ class NedTypes:
         if module is None:
             return {}
         found = self.parameters(module.base)
-        for name, one in module.parameters.items():
-            found[name] = one if one.type or name not in found else found[name]._replace(default=one.default)
+        for name, parameter in module.parameters.items():
+            found[name] = (
+                parameter if parameter.type or name not in found else found[name]._replace(default=parameter.default)
+            )
         return found
 
     def _parts(self, kind: str) -> list[Submodule]:
@@ -194,7 +196,7 @@ class NedTypes:
         except ValueError as error:
             raise WrongKeyError(path, str(error)) from None
         if part.type not in self._likes(name):
-            there = sorted(one for one in self._modules if part.type in self._likes(one))
+            there = sorted(module for module in self._modules if part.type in self._likes(module))
             if string(text) in SETTINGS:
                 alone = f"the MAC {string(text)} is the embedded radio's alone (--backend radio)"
                 raise WrongKeyError(path, f"{alone}: Castalia has {', '.join(there)}")

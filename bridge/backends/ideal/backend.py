@@ -83,13 +83,13 @@ class IdealBackend:
         self._graph = graph._replace(near=self._near)
         self._reached: dict[NodeId, tuple[NodeId, ...]] = {}
         """Cached broadcast receivers; cleared with each change of the graph."""
-        self._changes: deque[GraphChange] = deque(sorted([*changes, *faults], key=lambda one: one.at))
+        self._changes: deque[GraphChange] = deque(sorted([*changes, *faults], key=lambda change: change.at))
         """Changes and faults to come; at one instant changes precede."""
         self._nodes = nodes
         self._time_limit = time_limit
         self._delay = ideal.delay
-        self._delays = {frozenset((one.a, one.b)): one.delay for one in ideal.delays}
-        self._losses = {(one.sender, one.receiver): one.share for one in ideal.losses}
+        self._delays = {frozenset((delay.a, delay.b)): delay.delay for delay in ideal.delays}
+        self._losses = {(loss.sender, loss.receiver): loss.share for loss in ideal.losses}
         self._loss = ideal.loss
         self._chance = Random(f"ideal/{seed}")
         self._processing_delay = processing_delay
@@ -194,11 +194,11 @@ class IdealBackend:
         self._pending = sorted(entry for entry in self._pending if entry[1] not in leaving)
 
     def _lose_what_is_cut_off(self) -> None:
-        for link, frames, told in list(cut_off(self._graph, self._under_way.items())):
+        for link, frames, acknowledged in list(cut_off(self._graph, self._under_way.items())):
             del self._under_way[link]
             for frame in frames:
                 frame.lost = True
-                if frame in told:
+                if frame in acknowledged:
                     self._failures.append(Failure(*link, frame.delivery.message, NO_LINK))
 
     # Frames

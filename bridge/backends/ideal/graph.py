@@ -109,7 +109,7 @@ def cut_off(
     """
     for link, frames in under_way:
         if not graph.carries(*link):
-            yield link, frames, [one for one in frames if one.destination != BROADCAST]
+            yield link, frames, [frame for frame in frames if frame.destination != BROADCAST]
 
 
 Span = tuple[SimTime, SimTime]
@@ -153,10 +153,10 @@ def _may_meet(paths: Sequence[Path], range_m: float, end_s: float) -> Iterable[t
     edges = np.linspace(0, end_s, 1 + max(1, min(1000, int(longest_m / max(range_m, 1)))))
     discs = [_discs(path, edges) for path in paths]
     codes = [np.empty(0, dtype=np.int64)]
-    for middles, radii in zip(*(np.stack(one, axis=1) for one in zip(*discs, strict=True)), strict=True):
+    for middles, radii in zip(*(np.stack(disc, axis=1) for disc in zip(*discs, strict=True)), strict=True):
         near_m = (range_m + 2 * radii.max()) * (1 + 1e-9)
         codes.append(_near(middles, near_m) @ (len(paths), 1))
-    return zip(*(one.tolist() for one in divmod(np.unique(np.concatenate(codes)), len(paths))), strict=True)
+    return zip(*(half.tolist() for half in divmod(np.unique(np.concatenate(codes)), len(paths))), strict=True)
 
 
 def _near(places: NDArray[np.float64], near_m: float) -> NDArray[np.int64]:
@@ -209,7 +209,7 @@ def _contacts_of_legs(
     turns = {node: {point.time_s for point in paths[node] if point.time_s <= end_s} for node in {*chain(*pairs)}}
     turns_of_both = [sorted({*turns[a], *turns[b], end_s}) for a, b in pairs]
     times = np.array([*chain(*turns_of_both)])
-    pair = np.repeat(np.arange(len(pairs)), [len(one) for one in turns_of_both])
+    pair = np.repeat(np.arange(len(pairs)), [len(turns) for turns in turns_of_both])
     first, second = (_places(paths, np.array(nodes)[pair], times) for nodes in zip(*pairs, strict=True))
     apart = first - second
     is_leg, pair = pair[1:] == pair[:-1], pair[:-1]

@@ -156,10 +156,10 @@ class RadioBackend:
         self._handed_over = 0
         deaths = self._new_deaths() if self._is_mortal else ()
         if deliveries or refusals:
-            told = self._deliveries(deliveries) if deliveries else []
+            received = self._deliveries(deliveries) if deliveries else []
             if self._readings is not None:
-                told = self._readings.misread(told)
-            step = Step(self._now, told, self._failures(done) if refusals else (), deaths=deaths)
+                received = self._readings.misread(received)
+            step = Step(self._now, received, self._failures(done) if refusals else (), deaths=deaths)
         elif wake_up is None or wake_up > self._last:
             return None
         else:
@@ -185,7 +185,7 @@ class RadioBackend:
         counts |= {name: self._state.macs[name].tolist() for name in mac_of(self._scenario).COUNTS}
         died = self._state.batteries["died"]
         if died.any():
-            counts[DEATHS] = (died // MICROSECOND).tolist()
+            counts[DEATHS] = died.tolist()
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
 
     def _kind(self, size: int) -> tuple[SimTime, int, int]:
@@ -200,7 +200,7 @@ class RadioBackend:
         state = self._state
         self._frames, self._inbox = state.frames.view(np.uint8).data, state.inbox.data
         self._released: NDArray[np.int64] = state.done["frame"]
-        self._told: list[NDArray[Any]] = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
+        self._columns: list[NDArray[Any]] = [state.deliveries[name] for name in ("receiver", "frame", "rssi", "lqi")]
 
     def _make_room(self) -> None:
         """Make room for twice as many frames. The inbox stays."""
@@ -216,13 +216,13 @@ class RadioBackend:
             receiver, frame, rssi, lqi = self._state.deliveries.item(0)
             sender, _, _, message, _ = self._transmission(frame)
             return [Delivery(receiver, sender, message, rssi, lqi)]
-        receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._told]
+        receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._columns]
         # The commonest step of all: one broadcast, heard by many. Its deliveries are sorted already.
         if frames[0] == frames[-1]:  # each frame's deliveries come in one piece, by receiver
             sender, _, _, message, _ = self._transmission(frames[0])
             return make_deliveries(zip(receivers, repeat(sender), repeat(message), rssis, lqis, strict=False))
         sent = [self._transmission(frame) for frame in frames]
-        senders, messages = [one.node for one in sent], [one.message for one in sent]
+        senders, messages = [send.node for send in sent], [send.message for send in sent]
         rows = zip(receivers, senders, messages, rssis, lqis, strict=True)
         return make_deliveries(sorted(rows, key=itemgetter(0)))
 
@@ -260,8 +260,10 @@ class Readings:
     def misread(self, deliveries: list[Delivery]) -> list[Delivery]:
         """The deliveries with what their receivers read."""
         return [
-            one._replace(rssi_dbm=one.rssi_dbm + self._offsets_db[one.receiver] + self._random.gauss(0, self._noise_db))
-            for one in deliveries
+            delivery._replace(
+                rssi_dbm=delivery.rssi_dbm + self._offsets_db[delivery.receiver] + self._random.gauss(0, self._noise_db)
+            )
+            for delivery in deliveries
         ]
 
 

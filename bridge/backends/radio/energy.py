@@ -64,11 +64,11 @@ def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
     if scenario.batteries_last and not scenario.mac.may_sleep:
         return np.zeros(0, BATTERY)
     batteries = np.zeros(len(nodes), BATTERY)
-    batteries["left"] = [one.initial_energy_j * MJ for one in nodes]
+    batteries["left"] = [node.initial_energy_j * MJ for node in nodes]
     batteries["since"] = starts
-    batteries["baseline"] = [one.baseline_power_mw for one in nodes]
-    batteries["tx"] = [tx_power_mw(node, one, radio) for node, one in enumerate(nodes)]
-    batteries["interval"] = [one.energy_interval for one in nodes]
+    batteries["baseline"] = [node.baseline_power_mw for node in nodes]
+    batteries["tx"] = [tx_power_mw(node, settings, radio) for node, settings in enumerate(nodes)]
+    batteries["interval"] = [node.energy_interval for node in nodes]
     return batteries
 
 
@@ -102,7 +102,7 @@ def _gone_of_batteries(scenario: Scenario, s: State, now: SimTime) -> NDArray[np
     """Return each battery's consumption, with the current draw of those not empty."""
     batteries, radio, nodes = s.batteries, scenario.radio, s.nodes
     switching = s.run["switch_power"][0][nodes["origin"], nodes["target"]]
-    in_state = [nodes["radio"] == one for one in (LISTENING, SENDING, SLEEPING)]
+    in_state = [nodes["radio"] == mode for mode in (LISTENING, SENDING, SLEEPING)]
     own = np.select(in_state, [radio.rx_power_mw, batteries["tx"], radio.sleep_power_mw], switching)
     since = np.where(batteries["died"] > 0, 0, np.maximum(now - batteries["since"], 0)) / SECOND
     capacity = np.array([settings.initial_energy_j * MJ for settings in scenario.nodes])

@@ -55,7 +55,7 @@ def bit_error_rate(snr_db: NDArray[np.float64], modulation: int = PSK) -> NDArra
 OF_ONE = round((HIGHEST_DB - LOWEST_DB) * STEPS_PER_DB) + 2
 _STEPS = np.arange(OF_ONE)
 LOSS: NDArray[np.float64] = np.concatenate(
-    [-np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB, one)) for one in range(len(MODULATIONS))]
+    [-np.log1p(-bit_error_rate(LOWEST_DB + _STEPS / STEPS_PER_DB, index)) for index in range(len(MODULATIONS))]
 )
 """-ln(1 - BER) of each modulation from LOWEST_DB in steps of 1 / STEPS_PER_DB; above HIGHEST_DB, 1 - BER is 1."""
 

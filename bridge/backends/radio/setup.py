@@ -195,15 +195,15 @@ def boots_and_clocks(scenario: Scenario, seeds: Seeds) -> tuple[list[SimTime], N
     """Draw each node's boot time, and the rate of its clock within three standard deviations."""
     nodes, random = scenario.nodes, np.random.default_rng(seeds.clocks)
     spread, drift = random.uniform(0, 1, len(nodes)), random.standard_normal(len(nodes))
-    boots = [round(one.start_offset + u * one.start_spread) for one, u in zip(nodes, spread, strict=True)]
-    return boots, 1 + np.clip(drift, -3, 3) * [one.clock_drift_sigma for one in nodes]
+    boots = [round(node.start_offset + u * node.start_spread) for node, u in zip(nodes, spread, strict=True)]
+    return boots, 1 + np.clip(drift, -3, 3) * [node.clock_drift_sigma for node in nodes]
 
 
 def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDArray[Any]:
     """Return NODE[n] before anything has happened. Before its boot a node's radio hears nothing, though in RX."""
     nodes = zero_nodes(len(scenario.nodes))
     nodes["start"], nodes["clock_rate"] = boots_and_clocks(scenario, seeds)
-    nodes["tx_power"] = [one.tx_power_dbm for one in scenario.nodes]
+    nodes["tx_power"] = [node.tx_power_dbm for node in scenario.nodes]
     nodes["cell"] = cells
     nodes["total"] = scenario.radio.noise_floor_dbm
     nodes["remembered"] = 1  # in RX since time 0, and nothing heard

@@ -171,12 +171,12 @@ def read_tree(keys: Lookup, nodes: Sequence[NodeSettings], absences: Sequence[Ab
     Absences change the tree, so the check covers both.
     """
     tree, roles = keys.network.tree, [node.roles for node in nodes]
-    _check_nodes(keys, _TREE, (node for one in tree for node in (one.node, one.parent) if node is not None))
+    _check_nodes(keys, _TREE, (node for entry in tree for node in (entry.node, entry.parent) if node is not None))
     with keys.mistakes_of(_TREE):
         check_tree(tree, roles)
     try:
         # Of several contradictions the one of the first node is told, wherever the ini says it.
-        return with_absences(tree, sorted(absences, key=lambda one: one.node), roles, keys.value(_DEPARTURE))
+        return with_absences(tree, sorted(absences, key=lambda absence: absence.node), roles, keys.value(_DEPARTURE))
     except AbsenceError as error:
         raise keys.error(_ABSENCES, str(error), error.node) from None
 
@@ -207,10 +207,10 @@ def read_ideal(keys: Lookup) -> IdealLinks:
         extent = Extent(len(keys.nodes), field, keys.build(RunSettings).time_limit)
         ideal = replace(ideal, changes=read_contacts(keys.file(CONTACTS_FILE), extent))
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
-    _check_nodes(keys, _CHANGES, (node for one in ideal.changes for node in (one.a, one.b)))
-    _check_nodes(keys, _DELAYS, (node for one in ideal.delays for node in (one.a, one.b)))
-    _check_nodes(keys, "SN.ideal.losses", (node for one in ideal.losses for node in (one.sender, one.receiver)))
-    members = (node for one in ideal.partitions for group in one.groups for node in group)
+    _check_nodes(keys, _CHANGES, (node for change in ideal.changes for node in (change.a, change.b)))
+    _check_nodes(keys, _DELAYS, (node for delay in ideal.delays for node in (delay.a, delay.b)))
+    _check_nodes(keys, "SN.ideal.losses", (node for loss in ideal.losses for node in (loss.sender, loss.receiver)))
+    members = (node for partition in ideal.partitions for group in partition.groups for node in group)
     _check_nodes(keys, _PARTITIONS, members)
     _check_kind(keys, ideal)
     return ideal

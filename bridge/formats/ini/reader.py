@@ -67,29 +67,31 @@ def read_workload(keys: Lookup, nodes: Sequence[NodeSettings]) -> Workload:
     orders = _orders(keys)
     ordered = {order.node for order in orders if order.words[0] == "subscribe"}
     subscriptions = [
-        Subscription(node, one.subscribe_at, wanted)
-        for node, one in applications.items()
+        Subscription(node, application.subscribe_at, wanted)
+        for node, application in applications.items()
         if Role.SUBSCRIBER in nodes[node].roles and node not in ordered
-        for wanted in one.filters
+        for wanted in application.filters
     ]
     subscriptions += [
-        Subscription(node, one.subscribe_at, addressed_to(node)) for node, one in applications.items() if one.unicast
+        Subscription(node, application.subscribe_at, addressed_to(node))
+        for node, application in applications.items()
+        if application.unicast
     ]
     publications = tuple(
         Publications(
             node,
-            one.publish_start,
-            one.publish_until,
-            one.publish_interval,
-            one.attributes,
-            one.payload,
-            one.topics,
-            one.popularity,
-            one.burst,
-            one.placed,
+            application.publish_start,
+            application.publish_until,
+            application.publish_interval,
+            application.attributes,
+            application.payload,
+            application.topics,
+            application.popularity,
+            application.burst,
+            application.placed,
         )
-        for node, one in applications.items()
-        if Role.PUBLISHER in nodes[node].roles and one.publish_interval
+        for node, application in applications.items()
+        if Role.PUBLISHER in nodes[node].roles and application.publish_interval
     )
     done = cache(partial(_done, keys))  # a few nodes publish over and over
     commands = [Command(order.at, order.node, what) for order in orders for what in done(order.node, order.words[0])]
@@ -100,7 +102,7 @@ def read_absences(keys: Lookup) -> list[Absence]:
     """All nodes' absences, each node's in the order of time; raises UserError."""
     own = [Absence(node, *away) for node in keys.nodes for away in keys.value(_ABSENCES, node)]
     ordered = _ordered_absences(keys)
-    if both := {one.node for one in own} & {one.node for one in ordered}:
+    if both := {absence.node for absence in own} & {absence.node for absence in ordered}:
         raise keys.error(_COMMANDS, f"node {min(both)} has {_ABSENCES.name} too: say in one place when it is away")
     return [*own, *ordered]
 
@@ -111,7 +113,7 @@ def _ordered_absences(keys: Lookup) -> list[Absence]:
     found: list[Absence] = []
     for node, own in groupby(sorted(moving, key=attrgetter("node")), key=attrgetter("node")):
         try:
-            found += [Absence(node, *one) for one in away((order.at, order.words) for order in own)]
+            found += [Absence(node, *interval) for interval in away((order.at, order.words) for order in own)]
         except ValueError as error:
             raise keys.error(_COMMANDS, f"node {node}: {error}") from None
     return found

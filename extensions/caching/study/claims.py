@@ -61,7 +61,7 @@ _AGENT_OF = {ABSORPTION_S: DROPPING, LOST_RATIO: DROPPING, GAIN_PERCENT: PLAIN}
 
 def trend(metric: str, axis: str, side: Side) -> Parts:
     """Claim that the metric rises or falls with doublings of the axis, at each load."""
-    slope = slope_over(axis, lambda one: log2(float(one)), metric, agent=_AGENT_OF[metric])
+    slope = slope_over(axis, lambda level: log2(float(level)), metric, agent=_AGENT_OF[metric])
     return at_each([LOAD], Comparison(f"load {{load}}: {TITLES[metric]}, change a doubling of {axis}", slope, side))
 
 

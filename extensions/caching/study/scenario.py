@@ -145,7 +145,7 @@ class _Draw:
         """Send a client away; it lives meanwhile, and returns to any other broker."""
         self._commands.append((due.at, f"{due.node} detach"))
         back = due.at + _SHORTEST_S + self._exponential(self._rates.absence - _SHORTEST_S)
-        broker = self._random.choice([one for one in range(self._brokers) if one != due.broker])
+        broker = self._random.choice([number for number in range(self._brokers) if number != due.broker])
         if back < self._duration:
             self._commands.append((back, f"{due.node} attach {broker}"))
         self._plan(back, self._settle, due.node, broker)
@@ -182,7 +182,7 @@ def population(  # noqa: PLR0913, PLR0917  # a template names them all
 
 def _in_order(planned: list[tuple[float, str]]) -> list[str]:
     """Order the plan by time; equal times keep their order."""
-    return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda one: one[0])]
+    return [f"{at:.6f}s {what}" for at, what in sorted(planned, key=lambda entry: entry[0])]
 
 
 def _poisson(mean: float, random: Random) -> int:

@@ -43,7 +43,9 @@ class Scene:
 
     def run(self, parameters: Mapping[str, str] | None = None) -> list[Row]:
         """The trace's rows."""
-        subscriptions = tuple(Subscription(node, START // 2, one) for node, its in self.wanted.items() for one in its)
+        subscriptions = tuple(
+            Subscription(node, START // 2, wanted) for node, its in self.wanted.items() for wanted in its
+        )
         workload = Workload(subscriptions, commands=self.commands)
         limit = END + SECOND
         return run_on_tree(
@@ -58,7 +60,9 @@ class Scene:
                 event = Notification(NotificationId(node, published[node]), command.attributes)
                 published[node] += 1
                 pairs |= {
-                    (str(event.id), one) for one, its in self.wanted.items() if any(f.matches(event) for f in its)
+                    (str(event.id), subscriber)
+                    for subscriber, its in self.wanted.items()
+                    if any(f.matches(event) for f in its)
                 }
         return pairs
 
@@ -89,12 +93,12 @@ def scenes(draw: st.DrawFn, *, crossing: bool) -> Scene:
         for leaves, returns in draw(_absences(crossing=crossing)):
             commands += [Command(leaves, mover, Detach()), Command(returns, mover, Attach())]
             moves += [ParentChange(leaves + DEPARTURE, mover, None), ParentChange(returns, mover, draw(node))]
-    times = [one.at for one in commands] if crossing else []
+    times = [command.at for command in commands] if crossing else []
     for publisher in publishers:
         commands += [Command(at, publisher, _about(draw)) for at in draw(_publications(times))]
     roles = (*(B for _ in range(brokers)), S, S, S, P, P)
-    ordered = sorted(commands, key=lambda one: one[:2])
-    return Scene(parents, roles, wanted, tuple(sorted(moves, key=lambda one: one.at)), tuple(ordered))
+    ordered = sorted(commands, key=lambda command: command[:2])
+    return Scene(parents, roles, wanted, tuple(sorted(moves, key=lambda move: move.at)), tuple(ordered))
 
 
 def _absences(*, crossing: bool) -> st.SearchStrategy[list[tuple[SimTime, SimTime]]]:

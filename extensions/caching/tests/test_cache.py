@@ -42,18 +42,18 @@ def message(number: int) -> Notification:
 
 
 def numbers(messages: Cache | Sequence[Notification]) -> list[int]:
-    return [one.id.sequence for one in messages]
+    return [entry.id.sequence for entry in messages]
 
 
-def told(notes: Sequence[Note]) -> list[tuple[str, str, int | None, str | None]]:
+def described(notes: Sequence[Note]) -> list[tuple[str, str, int | None, str | None]]:
     """Name, number of the message, peer and detail of each."""
-    return [(one.name, str(one.notification_id).split(".")[1], one.peer, one.detail) for one in notes]
+    return [(note.name, str(note.notification_id).split(".")[1], note.peer, note.detail) for note in notes]
 
 
 def test_an_ordinary_message_replaces_the_first_one() -> None:
     """The order is first in, first out (section 3.2)."""
     made = filled(2)
-    assert told(made.put(message(2))) == [(FORGET, "0", None, EVICTED), (CACHE, "2", None, None)]
+    assert described(made.put(message(2))) == [(FORGET, "0", None, EVICTED), (CACHE, "2", None, None)]
     assert numbers(made) == [1, 2]
 
 
@@ -70,8 +70,8 @@ def test_what_is_there_is_not_cached_again() -> None:
     """A second copy says nothing; it can be kept for one more client, which is told once."""
     made = filled(2)
     assert made.put(message(0)) == []
-    assert told(made.put(message(0), [S1])) == [(STORE, "0", S1, None)]
-    assert told(made.put(message(0), [S1, S2])) == [(STORE, "0", S2, None)]
+    assert described(made.put(message(0), [S1])) == [(STORE, "0", S1, None)]
+    assert described(made.put(message(0), [S1, S2])) == [(STORE, "0", S2, None)]
     assert numbers(made) == [0, 1]
 
 
@@ -86,11 +86,11 @@ def test_what_is_kept_takes_the_room_of_ordinary_messages() -> None:
     assert numbers(made) == [2, 3]
 
 
-def test_what_is_lost_to_whom_is_told() -> None:
+def test_what_is_lost_to_whom_is_reported() -> None:
     """A kept message goes "only if the whole cache is full", and all for whom it was kept lose it."""
     made = cache(1)
     made.put(message(0), [S1, S2])
-    assert told(made.put(message(1), [S1])) == [
+    assert described(made.put(message(1), [S1])) == [
         (DROP, "0", S1, EMERGENCY_FULL),
         (DROP, "0", S2, EMERGENCY_FULL),
         (FORGET, "0", None, EVICTED),
@@ -103,7 +103,7 @@ def test_a_cache_without_room_loses_at_once() -> None:
     """With k = 0, what is kept for a client is lost to it."""
     made = cache(0)
     assert made.put(message(0)) == []
-    assert told(made.put(message(0), [S1])) == [(DROP, "0", S1, EMERGENCY_FULL)]
+    assert described(made.put(message(0), [S1])) == [(DROP, "0", S1, EMERGENCY_FULL)]
 
 
 def test_released_messages_are_ordinary() -> None:
@@ -114,7 +114,7 @@ def test_released_messages_are_ordinary() -> None:
     assert numbers(made.release(S1)) == [0, 1]
     assert made.release(S1) == []
     assert made.forget(message(1).id) == []
-    assert told(made.forget(message(0).id)) == [(FORGET, "0", None, UNWANTED)]
+    assert described(made.forget(message(0).id)) == [(FORGET, "0", None, UNWANTED)]
     assert numbers(made) == [1]
 
 
@@ -125,7 +125,7 @@ steps = st.lists(
 
 
 @given(st.integers(0, 4), st.sampled_from(sorted(POLICIES)), steps)
-def test_every_kept_message_is_released_or_told_as_lost(
+def test_every_kept_message_is_released_or_reported_as_lost(
     size: int, policy: str, steps: list[tuple[str, int, set[int]]]
 ) -> None:
     """Whatever happens: no more than k messages, and whoever it is kept for either gets a message or loses it."""
@@ -134,13 +134,13 @@ def test_every_kept_message_is_released_or_told_as_lost(
         if what == "put":
             kept |= {(client, str(message(number).id)) for client in clients}
             notes = made.put(message(number), sorted(clients))
-            lost = {(one.peer, one.notification_id) for one in notes if one.name == DROP}
+            lost = {(note.peer, note.notification_id) for note in notes if note.name == DROP}
             assert lost <= kept
             kept -= lost
         elif what == "use" and message(number).id in made:
             made.use(message(number).id)
         elif what == "release":
-            released = {(S1, str(one.id)) for one in made.release(S1)}
-            assert released == {one for one in kept if one[0] == S1}
+            released = {(S1, str(notification.id)) for notification in made.release(S1)}
+            assert released == {pair for pair in kept if pair[0] == S1}
             kept -= released
         assert len(made) <= size

@@ -7,12 +7,12 @@ import pytest
 from roambus.extensions.caching.cache import ANSWER, CachingParameters
 from roambus.extensions.caching.client import Client
 from roambus.extensions.caching.subscriptions import Request, Response
-from roambus.extensions.first_approach.simple import Sub, Uns
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.trace_rows import DROP
-from tests.python_protocol.brokers.actions import asked, told
+from tests.python_protocol.brokers.actions import asked, receive
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -43,7 +43,7 @@ def test_it_says_that_it_leaves() -> None:
     """It sends a REQUEST with its id, and what still comes is delivered."""
     made = subscribed()
     assert asked(made.leave) == [Send(HERE, Request(1, ME, route=(ME,)))]
-    assert told(made, HERE, Pub(3, event(1))) == [Deliver(event(1), 3)]
+    assert receive(made, HERE, Pub(3, event(1))) == [Deliver(event(1), 3)]
 
 
 def test_back_elsewhere_it_subscribes_and_asks_for_what_was_kept() -> None:
@@ -77,7 +77,7 @@ def test_what_it_takes_up_and_gives_up_on_its_way_counts_when_it_is_back(
     assert asked(made.come_back) == [Send(broker, Sub(F2)), *uns, request]
 
 
-def test_a_broker_that_was_left_earlier_is_told_what_was_given_up_since() -> None:
+def test_a_broker_that_was_left_earlier_learns_what_was_given_up_since() -> None:
     """It may not know yet that the client has been elsewhere."""
     made = away()
     asked(made.attach, THERE)
@@ -164,28 +164,28 @@ def test_who_wants_old_messages_asks_for_them() -> None:
 def test_a_message_is_delivered_once() -> None:
     """It does not matter how it comes, and the trace tells of the second copy."""
     made = subscribed()
-    assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
-    assert told(made, HERE, Pub(1, event(1, 1))) == [Note(DROP, notification_id="99.1", detail="received already")]
+    assert receive(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
+    assert receive(made, HERE, Pub(1, event(1, 1))) == [Note(DROP, notification_id="99.1", detail="received already")]
 
 
 def test_as_published_it_is_delivered_twice() -> None:
     """The paper does not speak of it."""
     made = subscribed(CachingParameters(deliver_once=False))
     for _ in range(2):
-        assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
+        assert receive(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
 
 
 def test_the_trace_tells_what_a_request_for_old_messages_brings() -> None:
     """The trace has the number of the request; what was kept is no answer to one."""
     made = subscribed()
     answer = Note(ANSWER, notification_id="99.1", detail="3")
-    assert told(made, HERE, response(1, kept=False)) == [answer, Deliver(event(1, 1), 2)]
+    assert receive(made, HERE, response(1, kept=False)) == [answer, Deliver(event(1, 1), 2)]
 
 
 def test_what_it_does_not_want_any_more_is_not_delivered() -> None:
     """It is not remembered, either, because the client may want it again."""
     made = away()
     asked(made.unsubscribe, F1)
-    assert told(made, HERE, response(1, kept=True)) == [Note(DROP, notification_id="99.1", detail="not subscribed")]
+    assert receive(made, HERE, response(1, kept=True)) == [Note(DROP, notification_id="99.1", detail="not subscribed")]
     asked(made.subscribe, F1)
-    assert told(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]
+    assert receive(made, HERE, response(1, kept=True)) == [Deliver(event(1, 1), 2)]

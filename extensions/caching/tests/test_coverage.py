@@ -28,11 +28,11 @@ def test_what_the_narrow_one_matches_the_wide_one_matches(wide: Filter, narrow: 
 
 
 @given(filters, filters, notifications)
-def test_what_both_match_is_in_common(one: Filter, other: Filter, event: Notification) -> None:
+def test_what_both_match_is_in_common(left: Filter, right: Filter, event: Notification) -> None:
     """No request may be kept from where something matches."""
-    if one.matches(event) and other.matches(event):
-        assert overlap(one, other)
-        assert overlap(other, one)
+    if left.matches(event) and right.matches(event):
+        assert overlap(left, right)
+        assert overlap(right, left)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_wide_one_covers_the_narrow_one(wide: str, narrow: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [
         ("a = 1", "a = 2"),
         ("a = 1", "a != 1"),
@@ -76,18 +76,18 @@ def test_the_wide_one_covers_the_narrow_one(wide: str, narrow: str) -> None:
         ("a prefix 'x'", "a = 'y'"),
     ],
 )
-def test_these_have_nothing_in_common(one: str, other: str) -> None:
+def test_these_have_nothing_in_common(left: str, right: str) -> None:
     """Whichever is asked first."""
-    assert not overlap(parse_filter(one), parse_filter(other))
-    assert not overlap(parse_filter(other), parse_filter(one))
+    assert not overlap(parse_filter(left), parse_filter(right))
+    assert not overlap(parse_filter(right), parse_filter(left))
 
 
 @given(st.lists(filters, max_size=5))
 def test_the_widest_cover_all_and_none_another(several: list[Filter]) -> None:
     """So they can be forwarded in place of all."""
     found = widest(several)
-    assert all(any(covers(one, narrow) for one in found) for narrow in several if covers(narrow, narrow))
-    assert not any(covers(one, other) for one in found for other in found if one is not other)
+    assert all(any(covers(wide, narrow) for wide in found) for narrow in several if covers(narrow, narrow))
+    assert not any(covers(wide, other) for wide in found for other in found if wide is not other)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class Paper(Names):
     def subscriber(self, node: NodeId | None) -> str:
         return f"s{node}"
 
-    def filter(self, one: Filter) -> str:
+    def filter(self, wanted: Filter) -> str:
         return "f"
 
 

@@ -36,8 +36,8 @@ class Scene(NamedTuple):
         """The trace's rows."""
         clients = range(self.brokers, self.brokers + len(self.wanted))
         subscriptions = [
-            Command(ASKS if client == clients[-1] else SECOND // 2, client, Subscribe(one))
-            for client, one in zip(clients, self.wanted, strict=True)
+            Command(ASKS if client == clients[-1] else SECOND // 2, client, Subscribe(wanted))
+            for client, wanted in zip(clients, self.wanted, strict=True)
         ]
         publications = [
             Command(SECOND + number * 20 * MILLISECOND, clients[-1] + 1, Publication((("topic", topic),)))
@@ -61,7 +61,7 @@ class Scene(NamedTuple):
             if row["time_s"] * SECOND < ASKS and row["event"] in ("cache", "forget"):
                 change = found.add if row["event"] == "cache" else found.discard
                 change((row["node"], row["notification_id"]))
-        return {one for _, one in found if self._wants(int(one.split(".")[1]))}
+        return {notification for _, notification in found if self._wants(int(notification.split(".")[1]))}
 
     def _wants(self, number: int) -> bool:
         topic = self.topics[number]

@@ -38,7 +38,7 @@ def test_a_neighbour_is_not_told_of_its_own() -> None:
     assert made.tell(B3) == ((WIDE,), ())
 
 
-def test_what_is_covered_is_told_when_that_ends() -> None:
+def test_what_is_covered_is_announced_when_that_ends() -> None:
     """By section 3.1 it is told neither twice nor too late."""
     made = table((WIDE, S1))
     assert made.tell(B2) == ((WIDE,), ())
@@ -49,7 +49,7 @@ def test_what_is_covered_is_told_when_that_ends() -> None:
     assert made.tell(B2) == ((), ())
 
 
-def test_of_two_new_ones_the_wide_one_is_told() -> None:
+def test_of_two_new_ones_the_wide_one_is_announced() -> None:
     """It does not matter which came first."""
     assert table((NARROW, S1), (WIDE, S2), (OTHER, S2)).tell(B2) == ((WIDE, OTHER), ())
 
@@ -78,4 +78,4 @@ def test_a_neighbour_always_knows_of_everything_and_of_nothing_else(steps: list[
         known = known - set(withdrawn) | set(new)
         needed = {wanted for wanted, interface in made if interface != B2}
         assert known <= needed
-        assert all(any(covers(one, wanted) for one in known) for wanted in needed)
+        assert all(any(covers(wide, wanted) for wide in known) for wanted in needed)

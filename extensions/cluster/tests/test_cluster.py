@@ -25,9 +25,10 @@ from roambus.experiments.sweeps.progress import Progress
 from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.extensions.cluster.cluster import Cluster, Task, explain, make
+from roambus.extensions.cluster.tests.clusters import ROAMBUS, LocalCluster, running_cluster, traces
 from roambus.spark.engine.session import check_master
 from tests.support.agents import write_agent
-from tests.support.clusters import ROAMBUS, LocalCluster, running_cluster, traces, until
+from tests.support.waiting import until
 
 SWEEP = """\
 template = "field"
@@ -202,12 +203,12 @@ def test_with_a_precision_a_point_takes_as_many_seeds_as_on_this_machine(cluster
     output, errors = cluster.sweep(*asked, tmp_path / "cluster").communicate()
     alone = subprocess.run([*ROAMBUS, "sweep", *asked, tmp_path / "local"], capture_output=True, text=True, check=True)
     assert "5 at 2 points, 8 at 2 points" in output, errors
-    assert seeds_told(output) == seeds_told(alone.stdout)
+    assert seed_lines(output) == seed_lines(alone.stdout)
     assert (tmp_path / "cluster/sweep.json").read_bytes() == (tmp_path / "local/sweep.json").read_bytes()
     assert traces(tmp_path / "cluster") == traces(tmp_path / "local")
 
 
-def seeds_told(output: str) -> list[str]:
+def seed_lines(output: str) -> list[str]:
     """The lines that say which points took how many seeds."""
     return [line for line in output.splitlines() if line.startswith(("seeds for", "  agent="))]
 
@@ -283,7 +284,7 @@ def test_an_executor_that_cannot_make_runs_ends_the_sweep(monkeypatch: pytest.Mo
         ),
     ],
 )
-def test_what_spark_says_is_told_in_a_line(message: str, task: int | None, said: str, is_death: bool) -> None:
+def test_what_spark_says_is_reported_in_a_line(message: str, task: int | None, said: str, is_death: bool) -> None:
     """Which task, where, and why."""
     failure = explain(message)
     assert (failure.task, failure.is_death) == (task, is_death)

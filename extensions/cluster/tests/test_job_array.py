@@ -12,9 +12,10 @@ import pytest
 
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.runner import SweepPart, script, without_options
+from roambus.experiments.sweeps.runner import SweepPart
+from roambus.extensions.cluster.job_array import script, without_options
+from roambus.extensions.cluster.tests.slurm import slurm, submitted
 from tests.support.commands import call
-from tests.support.slurm import slurm, submitted
 
 SWEEP = "roambus sweep beacon --backend ideal --set time_limit=2 --set nodes=10,20 --seeds 2 --out r"
 
@@ -74,7 +75,7 @@ def test_slurm_makes_the_runs(array: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "name", ["two words", "a\ntouch told", "$(touch told)", "`touch told`", "it's", 'a"b;touch told']
+    "name", ["two words", "a\ntouch made", "$(touch made)", "`touch made`", "it's", 'a"b;touch made']
 )
 def test_whatever_a_sweep_is_called_the_script_has_no_other_command(tmp_path: Path, name: str) -> None:
     """Under bash it calls the command with each of its words as it is, and its job's name is one word."""
@@ -86,7 +87,7 @@ def test_whatever_a_sweep_is_called_the_script_has_no_other_command(tmp_path: Pa
     environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "1"}
     subprocess.run(["bash", str(job)], env=environment, cwd=tmp_path, check=True)
     assert said.read_text().split("\0")[:-1] == ["sweep", f"{name}.toml", "--workers", "1", "--part", "1/2"]
-    assert not list(tmp_path.rglob("told"))
+    assert not list(tmp_path.rglob("made"))
     (option,) = [line for line in text.splitlines() if "--job-name" in line]
     assert re.fullmatch(r"#SBATCH --job-name=roambus-[\w.+-]+", option)
     assert len([line for line in text.splitlines() if not line.startswith("#")]) == 2 + 2 * name.count("\n")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.console.output import Telling
+from roambus.console.output import CommandOutput
 from roambus.extensions.exploring.tests.exploring import AGENTS
 
 QUESTION = (
@@ -39,7 +39,7 @@ def test_it_writes_a_transcript_of_what_is_wrong(tmp_path: Path) -> None:
 def test_each_network_of_a_family_is_explored(tmp_path: Path) -> None:
     """Programs get the figures and verdicts of each."""
     (tmp_path / "all.txt").write_text(QUESTION.replace("links n1-n2 n2-n3", "graphs 3"))
-    told = Telling(as_json=True)
+    told = CommandOutput(as_json=True)
     arguments = ["explore", str(tmp_path / "all.txt")]
     CliRunner().invoke(commands, arguments, catch_exceptions=False, obj=told)
     networks = told.document["networks"]

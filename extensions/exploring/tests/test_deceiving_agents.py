@@ -100,57 +100,6 @@ def test_the_shared_generator_is_refused() -> None:
         explored(str(FOLDER / "shared_random.py"), LINE + ONCE, NOT_TWICE)
 
 
-STATEFUL = '''"""Delivers a second notification of any node twice, which it knows from {where}."""
-from roambus import BROADCAST, Agent, Message, Notification, Publish, Subscribe, on
-
-COUNT = 0
-SEEN = []
-
-
-def remember(one, seen=[]):
-    seen.append(one)
-
-
-class Tell(Message, tag=1):
-    """A notification on its way."""
-
-    notification: Notification
-
-
-class A(Agent):
-    """Counts outside of its state."""
-
-    count = 0
-    seen = []
-
-    @on(Publish)
-    def publish(self, event, now):
-        self.send(BROADCAST, Tell(event.notification))
-
-    @on(Tell)
-    def listen(self, tell, sender, now):
-        {line}
-        self.deliver(tell.notification)
-'''
-
-
-@pytest.mark.parametrize(
-    ("line", "where"),
-    [
-        ("global COUNT; COUNT += 1", "COUNT"),
-        ("SEEN.append(sender)", "SEEN"),
-        ("A.count += 1", "A.count"),
-        ("self.seen.append(sender)", "A.seen"),
-        ("remember(sender)", "remember"),
-    ],
-)
-def test_state_outside_of_the_agent_is_refused_by_its_name(tmp_path: Path, line: str, where: str) -> None:
-    """In a module, in a class, or in the default of a function: it would be no part of the search."""
-    (tmp_path / "outside.py").write_text(STATEFUL.format(line=line, where=where))
-    with pytest.raises(UserError, match=rf"it changes \S+\.{where}, which all nodes share"):
-        explored(str(tmp_path / "outside.py:A"), LINE + TWICE, NOT_TWICE)
-
-
 KEEPER = '''"""Keeps {what}."""
 from roambus import Agent, Publish, Subscribe, on
 import array, re, struct, threading

@@ -13,7 +13,6 @@ from roambus.extensions.exploring.exploration import Exploration
 from roambus.extensions.exploring.scenario_file import parse_question, read_question
 from roambus.extensions.exploring.tests.exploring import AGENTS, explored
 from roambus.extensions.exploring.verdicts import Counterexample
-from roambus.extensions.viewer.play import Session
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -154,7 +153,9 @@ def test_ctrl_c_ends_a_search_in_good_order() -> None:
 
 def test_a_transcript_can_be_played() -> None:
     """The film has what the transcript says, and goes on by hand."""
-    session = Session(SCENARIOS / "explored_mft_forget_ways.txt", Overrides())
+    session = pytest.importorskip("roambus.extensions.viewer.play").Session(
+        SCENARIOS / "explored_mft_forget_ways.txt", Overrides()
+    )
     assert "> b2 -> b3 arrives" in session.transcript().splitlines()
     session.do(1000.0, "b3 is cut off")
     last, follows = session.transcript().splitlines()[-2:]

@@ -17,12 +17,11 @@ from roambus.bridge.trace.schema import EVENT, MESSAGE_TYPE
 from roambus.extensions.export import capture
 from roambus.extensions.export.capture import agent_name, frame, pan_of, tapped
 from roambus.extensions.export.dissector import dissector
-from roambus.extensions.vetting.messages import RandomReader
+from roambus.extensions.export.tests.tshark import MALFORMED, columns, counts, tshark
 from roambus.python_protocol.messages.octets import DecodeError
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.trace_rows import RECEIVE, SEND
 from tests.support.commands import call
-from tests.support.tshark import MALFORMED, columns, counts, tshark
 
 OUTBOUND, INBOUND = "0x00000002", "0x00000001"
 STRANGER = '''
@@ -100,10 +99,11 @@ def write_capture(path: Path, messages: Sequence[tuple[str, bytes]]) -> Path:
 
 def generated(agents: Sequence[str], each: int) -> list[tuple[str, bytes]]:
     """So many messages of each class of each agent that are fit to be sent."""
+    vetting = pytest.importorskip("roambus.extensions.vetting.messages")
     found = []
     for agent in agents:
         messages = load_agent(agent).messages
-        reader = RandomReader(messages, Random(agent))
+        reader = vetting.RandomReader(messages, Random(agent))
         for cls in messages:
             for _ in range(each):
                 with suppress(DecodeError):  # the bytes are no such message
@@ -125,7 +125,9 @@ def test_tshark_counts_what_the_trace_counts(
     counted = counts(whole, script, fields)
     assert counted == rows_of(next(Path("r").rglob(TRACE_FILE)))
     assert tshark(whole, script, "-Y", MALFORMED) == []
-    assert {name for (name,) in counts(whole, script, ["frame.interface_name"])} == {f"node{one}" for one in range(10)}
+    assert {name for (name,) in counts(whole, script, ["frame.interface_name"])} == {
+        f"node{node}" for node in range(10)
+    }
 
 
 def rows_of(trace: Path) -> Counter[tuple[str, ...]]:

@@ -144,7 +144,7 @@ def test_omnetpp_reads_every_scalar(results: Path, scavetool: Path) -> None:
     """Metrics of the network, what is counted of nodes; a metric without a value is not there."""
     (file,) = exported(results, "sca")
     scalars = [record for record in read_by(scavetool, file) if record["type"] == "scalar"]
-    assert {(one["module"], one["name"]): float(one["value"]) for one in scalars} == pytest.approx(SCALARS)
+    assert {(scalar["module"], scalar["name"]): float(scalar["value"]) for scalar in scalars} == pytest.approx(SCALARS)
 
 
 @pytest.mark.castalia
@@ -236,7 +236,7 @@ def test_a_damaged_trace_is_named_and_the_others_are_exported(results: Path) -> 
         ),
     ],
 )
-def test_rows_that_no_back_end_writes_are_told(results: Path, row: Row, message: str) -> None:
+def test_rows_that_no_back_end_writes_are_reported(results: Path, row: Row, message: str) -> None:
     """An agent's notes can have any name."""
     write_trace(results, RUN, [row])
     problems = [problem for _, problem in export_results(results, Asked(["sca", "vec"])) if problem]

@@ -30,12 +30,12 @@ _ONE_SUBSCRIPTION, _LARGEST_NETWORK = "1", "32"
 
 def migration_plans(measured: Measurements) -> Iterator[Plan]:
     """Plan each metric over network size and subscriptions, for moving brokers and clients."""
-    one = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
+    single = cut(measured, SUBSCRIPTIONS, _ONE_SUBSCRIPTION)
     largest = cut(measured, BROKERS, _LARGEST_NETWORK)
     for moving, metric in itertools.product(measured.values(MOVING), _DRAWN):
         title, name = f"{measured.title(metric)} of {moving}", slug(f"{metric}-of-{moving}")
         for x, other, at, what in (
-            (BROKERS, SUBSCRIPTIONS, one, "subscriptions a subscriber"),
+            (BROKERS, SUBSCRIPTIONS, single, "subscriptions a subscriber"),
             (SUBSCRIPTIONS, BROKERS, largest, "brokers"),
         ):
             lines = agent_lines(measured, {MOVING: moving, other: at})

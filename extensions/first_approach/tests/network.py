@@ -33,7 +33,9 @@ class Network(network.Network[Broker]):
     def next_hops(self, number: int) -> dict[NodeId, list[str]]:
         """Where each broker sends what is for s_number."""
         subscriber = CLIENTS + number
-        return {node: list(map(describe_node, one.table.interfaces(subscriber))) for node, one in self.brokers.items()}
+        return {
+            node: list(map(describe_node, broker.table.interfaces(subscriber))) for node, broker in self.brokers.items()
+        }
 
     def reached(self, number: int) -> list[int]:
         """The sequence numbers of what left a broker for s_number, in their order."""

@@ -6,7 +6,7 @@ from roambus.extensions.first_approach.agent import Client, FirstApproachParamet
 from roambus.python_protocol.actions import Deliver, Send
 from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.brokers.routing import Sub, Uns
-from tests.python_protocol.brokers.actions import asked, sends, told
+from tests.python_protocol.brokers.actions import asked, receive, sends
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -51,7 +51,7 @@ def test_who_never_subscribed_does_not_migrate() -> None:
 def test_filters_that_are_wrong_are_mended() -> None:
     """Section 3.3: SUB for what the broker lacks, UNS for what it should no longer have."""
     made = subscribed(1, 2)
-    assert sends(told(made, HERE, Filters((topic(2), topic(3))))) == [
+    assert sends(receive(made, HERE, Filters((topic(2), topic(3))))) == [
         (HERE, Sub(ME, topic(1))),
         (HERE, Uns(ME, topic(3))),
     ]
@@ -60,5 +60,5 @@ def test_filters_that_are_wrong_are_mended() -> None:
 def test_what_is_wanted_is_delivered_with_its_hops() -> None:
     """It does not matter whether it comes in a PUB or in a REP."""
     made = subscribed(1)
-    assert told(made, HERE, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
-    assert told(made, HERE, Rep(ME, 2, event(1, 6))) == [Deliver(event(1, 6), 2)]
+    assert receive(made, HERE, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
+    assert receive(made, HERE, Rep(ME, 2, event(1, 6))) == [Deliver(event(1, 6), 2)]

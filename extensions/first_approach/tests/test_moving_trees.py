@@ -12,9 +12,9 @@ from __future__ import annotations
 import pytest
 
 from roambus.extensions.first_approach.agent import FirstApproach
+from roambus.extensions.first_approach.tests.moving_trees import Plan, Result, Step, carry_out
 from roambus.python_protocol.brokers.agent import BrokerAgent
 from roambus.python_protocol.mft import MftPubSub
-from tests.support.moving_trees import Plan, Result, Step, carry_out
 
 
 def check(result: Result) -> None:

@@ -72,30 +72,32 @@ class Choice:
 
     reaching: tuple[Standing, ...]
     nearest: Standing
-    told: tuple[Standing, ...]
+    oracles: tuple[Standing, ...]
     """Cheaper agents with oracle subscribers that reach the cell."""
     is_sure: bool
 
     @property
     def alike(self) -> tuple[Standing, ...]:
         """Return the cheapest, and those of like cost."""
-        return tuple(one for one in self.reaching if one.over(self.reaching[0])[0] < APART)
+        return tuple(candidate for candidate in self.reaching if candidate.over(self.reaching[0])[0] < APART)
 
 
 def choose(measured: Measurements, cost: str, place: Place) -> Choice | None:
     """Choose at a place of the sweep; None if nothing was measured there."""
-    every = sorted(_standings(measured, cost, place), key=lambda one: float(one.cost.mean()))
-    found = [one for one in every if one.agent not in measured.oracle_agents]
+    every = sorted(_standings(measured, cost, place), key=lambda standing: float(standing.cost.mean()))
+    found = [candidate for candidate in every if candidate.agent not in measured.oracle_agents]
     if not found:
         return None
-    reaching = tuple(one for one in found if one.reaches)
-    nearest = max(found, key=lambda one: one.in_time)
+    reaching = tuple(candidate for candidate in found if candidate.reaches)
+    nearest = max(found, key=lambda standing: standing.in_time)
     if not reaching:
-        return Choice((), nearest, _cheaper(every, measured, math.inf), not any(one.is_open for one in found))
+        return Choice(
+            (), nearest, _cheaper(every, measured, math.inf), not any(candidate.is_open for candidate in found)
+        )
     best, *others = reaching
     cheaper = found[: found.index(best)]
-    apart = [one for one in others if one.over(best)[0] >= APART]
-    is_sure = not any(one.is_open for one in (best, *cheaper)) and all(one.over(best)[1] > 1 for one in apart)
+    apart = [other for other in others if other.over(best)[0] >= APART]
+    is_sure = not any(other.is_open for other in (best, *cheaper)) and all(other.over(best)[1] > 1 for other in apart)
     return Choice(reaching, nearest, _cheaper(every, measured, float(best.cost.mean())), is_sure)
 
 
@@ -113,7 +115,11 @@ def _standings(measured: Measurements, cost: str, place: Place) -> Iterator[Stan
 
 def _cheaper(every: Sequence[Standing], measured: Measurements, cost: float) -> tuple[Standing, ...]:
     oracle = measured.oracle_agents
-    return tuple(one for one in every if one.agent in oracle and one.reaches and float(one.cost.mean()) < cost)
+    return tuple(
+        candidate
+        for candidate in every
+        if candidate.agent in oracle and candidate.reaches and float(candidate.cost.mean()) < cost
+    )
 
 
 # The maps and the table
@@ -186,19 +192,21 @@ def _cells(measured: Measurements, cost: Cost, rate: str) -> Iterator[tuple[tupl
 
 
 def _cell(measured: Measurements, cost: Cost, found: Choice) -> Cell:
-    told = tuple(f"told: {measured.agent_name(one.agent)}, {cost.of(one)}" for one in found.told)
+    oracles = tuple(
+        f"oracle: {measured.agent_name(candidate.agent)}, {cost.of(candidate)}" for candidate in found.oracles
+    )
     if not found.reaching:
         near = found.nearest
         words = ("nobody", f"nearest: {measured.agent_name(near.agent)}, {near.in_time:.3f}")
-        return Cell("", (*words, *told), found.is_sure)
+        return Cell("", (*words, *oracles), found.is_sure)
     best, *others = found.reaching
     if len(found.alike) > 1:
-        names = [measured.agent_name(one.agent) for one in found.alike]
-        return Cell("", (f"alike: {cost.of(best)}", *names, *told), found.is_sure)
+        names = [measured.agent_name(candidate.agent) for candidate in found.alike]
+        return Cell("", (f"alike: {cost.of(best)}", *names, *oracles), found.is_sure)
     second = f"{measured.agent_name(others[0].agent)} {others[0].over(best)[0]:.2f} times" if others else "no other"
     return Cell(
         best.agent,
-        (measured.agent_name(best.agent), f"{cost.of(best)}, {best.in_time:.4f}", second, *told),
+        (measured.agent_name(best.agent), f"{cost.of(best)}, {best.in_time:.4f}", second, *oracles),
         found.is_sure,
     )
 
@@ -212,7 +220,12 @@ def interest_tables(measured: Measurements) -> Mapping[str, str]:
         found = [(cost, choose(measured, cost.metric, place)) for cost in COSTS]
         cells = [_cell(measured, cost, choice) if choice else Cell("", ()) for cost, choice in found]
         rows.append(
-            [rate, speed, share(interest), *("; ".join(one.words) + ("" if one.is_sure else " (?)") for one in cells)]
+            [
+                rate,
+                speed,
+                share(interest),
+                *("; ".join(cell.words) + ("" if cell.is_sure else " (?)") for cell in cells),
+            ]
         )
     title = f"## Who delivers at least {ENOUGH:g} within a second for the least; (?) is not sure"
     return {"interest.md": f"{title}\n\n{markdown_table(head, rows)}\n{point_table(measured, _SHOWN)}"}

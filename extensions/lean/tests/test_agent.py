@@ -38,11 +38,11 @@ def hear(agent: LeanMft, message: Message, sender: NodeId = NEIGHBOUR, now: SimT
 
 
 def fire(agent: LeanMft, key: object, now: SimTime = SECOND) -> list[Message]:
-    return [one.message for one in agent.handle(TimerFired(key), now) if isinstance(one, Send)]
+    return [action.message for action in agent.handle(TimerFired(key), now) if isinstance(action, Send)]
 
 
 def timers(actions: Sequence[Action], kind: type[object]) -> list[SetTimer]:
-    return [one for one in actions if isinstance(one, SetTimer) and isinstance(one.key, kind)]
+    return [action for action in actions if isinstance(action, SetTimer) and isinstance(action.key, kind)]
 
 
 def pub(level: int, effort: int = 0, subscriber: NodeId = SUBSCRIBER, notification: Notification = NEWS) -> Pub:
@@ -98,14 +98,14 @@ def test_a_forwarder_sends_again_once_and_then_gives_up() -> None:
 
 
 def published(agent: LeanMft, wanting: Sequence[NodeId]) -> list[Action]:
-    hear(agent, Wants(tuple(Interest(one, 0, 1, (FILTER,)) for one in wanting)))
+    hear(agent, Wants(tuple(Interest(node, 0, 1, (FILTER,)) for node in wanting)))
     return list(agent.handle(Publish(NEWS, ()), SECOND))
 
 
 def test_what_nobody_takes_from_the_publisher_goes_to_all() -> None:
     """After three times, by a last PUB that is repeated like gossip."""
     agent = at_two_hops(PUBLISHER)
-    (first,) = (one.message for one in published(agent, [SUBSCRIBER]) if isinstance(one, Send))
+    (first,) = (action.message for action in published(agent, [SUBSCRIBER]) if isinstance(action, Send))
     efforts = [sent.effort for _ in range(4) for sent in fire(agent, AnswerTimer(NEWS.id)) if isinstance(sent, Pub)]
     assert first == Pub(0, 0, (Target(SUBSCRIBER, 6),), NEWS)
     assert efforts == [1, 1, LAST]
@@ -129,7 +129,9 @@ def test_many_are_sent_a_flood() -> None:
         for subscriber in subscribers[:10]:
             for now in range(5):
                 hear(agent, Ack(NotificationId(8, now), subscriber), subscriber, now * SECOND // 5)
-        assert [one.message for one in published(agent, subscribers) if isinstance(one, Send)] == [Flood(35, 0, NEWS)]
+        assert [action.message for action in published(agent, subscribers) if isinstance(action, Send)] == [
+            Flood(35, 0, NEWS)
+        ]
 
 
 @pytest.mark.parametrize(("count", "kind"), [(1, Pub), (3, Flood)])
@@ -139,7 +141,7 @@ def test_the_cheaper_way_is_taken(count: int, kind: type[Message]) -> None:
     for subscriber in subscribers:
         for now in range(5):
             hear(agent, Ack(NotificationId(8, now), subscriber), subscriber, now * SECOND // 5)
-    assert [type(one.message) for one in published(agent, subscribers) if isinstance(one, Send)] == [kind]
+    assert [type(action.message) for action in published(agent, subscribers) if isinstance(action, Send)] == [kind]
 
 
 def test_a_forwarder_that_has_used_its_tries_does_not_begin_again() -> None:
@@ -155,7 +157,7 @@ def test_a_forwarder_that_has_used_its_tries_does_not_begin_again() -> None:
 def test_what_nobody_wants_is_not_sent_unless_somebody_turns_out_to() -> None:
     """A subscription that comes a little late is for what was published before it came."""
     agent = at_two_hops(PUBLISHER)
-    assert not [one for one in published(agent, []) if isinstance(one, Send)]
+    assert not [action for action in published(agent, []) if isinstance(action, Send)]
     late = hear(agent, Wants((Interest(SUBSCRIBER, 0, 1, (FILTER,)),)), now=2 * SECOND)
     assert timers(late, ForwardTimer)
     assert fire(agent, ForwardTimer(NEWS.id), 2 * SECOND) == [Pub(0, 0, (Target(SUBSCRIBER, 6),), NEWS)]
@@ -181,7 +183,7 @@ def test_what_nobody_acknowledges_is_dropped_by_name() -> None:
         fire(agent, AnswerTimer(NEWS.id))
     hear(agent, Ack(NEWS.id, 8), 8)
     last = list(agent.handle(TimerFired(AnswerTimer(NEWS.id)), 9 * SECOND))
-    assert [one for one in last if isinstance(one, Note)] == [
+    assert [action for action in last if isinstance(action, Note)] == [
         Note("drop", notification_id=str(NEWS.id), peer=SUBSCRIBER, detail="no acknowledgement")
     ]
     assert not list(agent.handle(TimerFired(AnswerTimer(NEWS.id)), 10 * SECOND))
@@ -193,7 +195,11 @@ def test_what_is_on_its_way_when_the_memory_is_full_is_dropped_by_name() -> None
     agent.handle(Started(), 0)
     published(agent, [SUBSCRIBER])
     other = Notification(NotificationId(PUBLISHER, 2), NEWS.attributes, 4)
-    notes = [one for one in agent.handle(Publish(other, ()), SECOND) if isinstance(one, Note) and one.name == "drop"]
+    notes = [
+        action
+        for action in agent.handle(Publish(other, ()), SECOND)
+        if isinstance(action, Note) and action.name == "drop"
+    ]
     assert notes == [Note("drop", notification_id=str(NEWS.id), peer=SUBSCRIBER, detail="memory full")]
 
 
@@ -228,7 +234,9 @@ def test_a_subscriber_that_hears_the_last_effort_first_acknowledges_it() -> None
     agent = LeanMft(SUBSCRIBER, Role.SUBSCRIBER, PARAMETERS, Random(1))
     agent.handle(Started(), 0)
     agent.handle(Subscribe(FILTER), 0)
-    assert Ack(NEWS.id, SUBSCRIBER) in [one.message for one in hear(agent, pub(15, LAST)) if isinstance(one, Send)]
+    assert Ack(NEWS.id, SUBSCRIBER) in [
+        action.message for action in hear(agent, pub(15, LAST)) if isinstance(action, Send)
+    ]
 
 
 def test_an_acknowledgement_that_the_subscriber_itself_sent_stays_witnessed() -> None:
@@ -253,8 +261,8 @@ def test_a_subscriber_delivers_once_and_acknowledges_each_time() -> None:
     agent.handle(Started(), 0)
     agent.handle(Subscribe(FILTER), 0)
     actions = [hear(agent, pub(3, effort)) for effort in (0, 1, LAST)]
-    assert [sum(isinstance(one, Deliver) for one in each) for each in actions] == [1, 0, 0]
-    acks = [[one.message for one in each if isinstance(one, Send)] for each in actions]
+    assert [sum(isinstance(action, Deliver) for action in each) for each in actions] == [1, 0, 0]
+    acks = [[action.message for action in each if isinstance(action, Send)] for each in actions]
     assert acks == [[Ack(NEWS.id, SUBSCRIBER)], [Ack(NEWS.id, SUBSCRIBER)], []]
 
 
@@ -276,7 +284,7 @@ def test_who_was_only_told_of_an_acknowledgement_does_not_repeat_it() -> None:
     assert not timers(hear(agent, pub(9), PUBLISHER), EchoTimer)
 
 
-def test_distances_are_told_while_notifications_for_few_are_on_the_air() -> None:
+def test_distances_are_announced_while_notifications_for_few_are_on_the_air() -> None:
     """And forgotten from heartbeats soon after; so is the haste."""
     agent = at_two_hops()
     hear(agent, Wants((Interest(SUBSCRIBER, 0, 1, (FILTER,)),)))
@@ -299,6 +307,6 @@ def test_all_who_want_it_get_it_once_and_nobody_else_gets_it(graph: tuple[int, E
     published = [Publications(0, 8 * SECOND, 12 * SECOND, SECOND, (("topic", topic),), 10) for topic in (0, 1)]
     faults = [Fault(SECOND, 0, FaultKind.CRASH), Fault(3 * SECOND, 0, FaultKind.RECOVER)]
     rows = run(LeanMft, nodes, links, Workload(tuple(wanted), tuple(published)), faults=faults)
-    expected = {(one["notification_id"], int(s)) for one in of(rows, "publish") for s in (one["detail"] or "").split()}
-    delivered = [(one["notification_id"], one["node"]) for one in of(rows, "deliver")]
+    expected = {(row["notification_id"], int(s)) for row in of(rows, "publish") for s in (row["detail"] or "").split()}
+    delivered = [(row["notification_id"], row["node"]) for row in of(rows, "deliver")]
     assert sorted(delivered) == sorted(expected)

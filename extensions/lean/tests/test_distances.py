@@ -87,12 +87,12 @@ def test_a_distance_is_that_of_the_best_neighbour_and_the_link_to_it() -> None:
 
 
 @given(levels)
-def test_what_is_told_in_turns_is_what_was_known(known: dict[NodeId, int]) -> None:
+def test_levels_announced_in_turns_are_those_known(known: dict[NodeId, int]) -> None:
     """Each row fits into half of a frame; a few of them have everybody, and nobody else has a level."""
-    begin, told = 0, dict[NodeId, int]()
+    begin, unpacked = 0, dict[NodeId, int]()
     for _ in range(4):
         first, row = pack_levels(known, begin)
         assert len(row) <= LONGEST_ROW / 2
-        told.update(unpack_levels(first, row))
+        unpacked.update(unpack_levels(first, row))
         begin = first + 2 * len(row)
-    assert {node: level for node, level in told.items() if level < UNKNOWN} == known
+    assert {node: level for node, level in unpacked.items() if level < UNKNOWN} == known

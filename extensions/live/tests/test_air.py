@@ -49,7 +49,7 @@ class Silent(Agent):
 def airs(*hosts: str, seconds: float = 0.3) -> Iterator[list[Air]]:
     """Nodes at these addresses of the machine, on the air from now on."""
     sockets = [open_socket((host, 0) if "." in host else (host, 0, 0, 0)) for host in hosts]
-    addresses = [one.getsockname() for one in sockets]
+    addresses = [bound.getsockname() for bound in sockets]
     described = scenario([Role.NONE] * len(hosts), time_limit=round(seconds * SECOND))
     start = time.monotonic_ns()
     made = [
@@ -59,13 +59,13 @@ def airs(*hosts: str, seconds: float = 0.3) -> Iterator[list[Air]]:
         )
         for node, own in enumerate(sockets)
     ]  # fmt: skip
-    for one in made:
-        one.open()
+    for air in made:
+        air.open()
     try:
         yield made
     finally:
-        for one in made:
-            one.close()
+        for air in made:
+            air.close()
 
 
 def text(node: NodeId, destination: NodeId, content: bytes, at: int = 0) -> Transmission:
@@ -73,7 +73,7 @@ def text(node: NodeId, destination: NodeId, content: bytes, at: int = 0) -> Tran
 
 
 def heard(step: Step | None) -> list[tuple[NodeId, bytes]]:
-    return [(one.sender, one.message.content) for one in (step.deliveries if step else ())]  # type: ignore[attr-defined]
+    return [(delivery.sender, delivery.message.content) for delivery in (step.deliveries if step else ())]  # type: ignore[attr-defined]
 
 
 def socket_of(air: Air) -> socket.socket:
@@ -117,19 +117,19 @@ def test_the_run_ends_at_its_time_limit() -> None:
         assert air.now() >= 50 * MILLISECOND
 
 
-def test_what_cannot_be_sent_is_told() -> None:
+def test_what_cannot_be_sent_is_reported() -> None:
     """A message longer than a datagram, and what is beyond the rate that a node may send at."""
     with airs("127.0.0.1", "127.0.0.1") as (air, _):
         step = air.advance([text(0, 1, bytes(LONGEST_PAYLOAD))], None)
         assert step is not None
-        assert [one.reason for one in step.failures] == [TOO_LONG]
+        assert [failure.reason for failure in step.failures] == [TOO_LONG]
         step = air.advance([text(0, 1, b"") for _ in range(MOST_FRAMES_A_SECOND + 200)], None)
         assert step is not None
-        assert {one.reason for one in step.failures} == {TOO_MANY}
+        assert {failure.reason for failure in step.failures} == {TOO_MANY}
         assert MOST_FRAMES_A_SECOND <= air.counts[SENT] <= MOST_FRAMES_A_SECOND + 150
 
 
-def test_a_socket_that_would_block_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_that_would_block_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent hears that its frame was not sent, as of a MAC whose buffer is full."""
 
     class Full:
@@ -144,7 +144,9 @@ def test_a_socket_that_would_block_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(air, "_socket", Full())
         step = air.advance([text(0, BROADCAST, b"all")], None)
         assert step is not None
-        assert [(one.destination, one.reason) for one in step.failures] == [(BROADCAST, "the socket would block")]
+        assert [(failure.destination, failure.reason) for failure in step.failures] == [
+            (BROADCAST, "the socket would block")
+        ]
 
 
 def test_strangers_and_replays_are_dropped_and_counted() -> None:

@@ -50,9 +50,9 @@ def test_a_silent_node_that_answers_again_is_taken_back(conductor: Conductor, no
     peer = nodes.all[1]
     peer.heard_at -= SILENT_S + 0.1
     conductor._note_deaths()
-    assert [one.is_down for one in nodes.all] == [False, True, False]
+    assert [node.is_down for node in nodes.all] == [False, True, False]
     conductor._note(peer, {"session": "s", "state": "running"})
-    assert [one.is_down for one in nodes.all] == [False, False, False]
+    assert [node.is_down for node in nodes.all] == [False, False, False]
     assert [(node, event) for _, node, event in conductor._faults] == [(1, CRASH), (1, RECOVER)]
 
 

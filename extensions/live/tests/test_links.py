@@ -67,10 +67,10 @@ def test_a_given_graph_is_the_one_of_ideal_links(
     ideal = IdealLinks(
         delay=delay_ms * MILLISECOND,
         links=tuple(links),
-        changes=(LinkChange(0, 0, 1, up=False), *(one for one in changes if isinstance(one, LinkChange)))
+        changes=(LinkChange(0, 0, 1, up=False), *(change for change in changes if isinstance(change, LinkChange)))
         if not links
-        else tuple(one for one in changes if isinstance(one, LinkChange)),
-        partitions=tuple(one for one in changes if isinstance(one, Partition)),
+        else tuple(change for change in changes if isinstance(change, LinkChange)),
+        partitions=tuple(change for change in changes if isinstance(change, Partition)),
         delays=(LinkDelay(0, 1, 3 * MILLISECOND),),
     )
     described = scenario([Role.NONE] * NODES, ideal=ideal)

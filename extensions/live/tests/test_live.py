@@ -58,8 +58,8 @@ class Command:
 
     def end(self, within_s: float = 60) -> tuple[int, str]:
         """The exit code, and what was printed as an error."""
-        _, told = self.process.communicate(timeout=within_s)
-        return self.process.returncode, told
+        _, output = self.process.communicate(timeout=within_s)
+        return self.process.returncode, output
 
     def processes(self) -> list[int]:
         """All of the session, the youngest last."""
@@ -134,8 +134,8 @@ def is_on_air(folder: Path) -> bool:
 
 def test_a_live_run_leaves_what_a_run_leaves(start: Start, tmp_path: Path) -> None:
     """Trace, ini, radio file and log; the application's rows are there, and what only a radio has is not."""
-    code, told = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=2").end()
-    assert code == 0, told
+    code, output = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=2").end()
+    assert code == 0, output
     assert {path.name for path in run_folder(tmp_path).iterdir()} == FILES
     about = read_about(run_folder(tmp_path) / "trace.parquet")
     assert about is not None
@@ -157,9 +157,9 @@ def test_a_node_that_is_killed_crashes_and_recovers(start: Start, tmp_path: Path
     (journal,) = tmp_path.glob("results/run/traces/**/nodes/*-2.rows")  # a subscriber's
     until(lambda: b"deliver" in journal.read_bytes())
     os.kill(writer(command, journal.resolve()), signal.SIGKILL)
-    code, told = command.end()
-    assert code == 0, told
-    assert "processes of nodes died 1 times" in told
+    code, output = command.end()
+    assert code == 0, output
+    assert "processes of nodes died 1 times" in output
     happened = rows(tmp_path)
     (crash,), (recover,) = ([row for row in happened if row["event"] == event] for event in ("crash", "recover"))
     assert crash["node"] == recover["node"] == 2
@@ -177,8 +177,8 @@ def test_faults_of_the_template_are_done_to_the_processes(start: Start, tmp_path
     template = (ROOT / "experiments" / "studies" / "thesis" / "thesis.ini.j2").read_text()
     faults = 'SN.node[2].faults = "2s crash, 4s recover"\nSN.node[3].faults = "2s freeze, 4s recover"\n'
     (tmp_path / "faulty.ini.j2").write_text(f"{template}\n{faults}")
-    code, told = start("faulty.ini.j2", "--agent", "flooding", *SMALL[2:], "--set", "time_limit=7").end()
-    assert code == 0, told
+    code, output = start("faulty.ini.j2", "--agent", "flooding", *SMALL[2:], "--set", "time_limit=7").end()
+    assert code == 0, output
     happened = rows(tmp_path)
     times = {(row["event"], row["node"]): row["time_s"] for row in happened if row["event"] in FAULTS}
     assert times.keys() == {("crash", 2), ("recover", 2), ("freeze", 3), ("recover", 3)}
@@ -190,7 +190,7 @@ def test_faults_of_the_template_are_done_to_the_processes(start: Start, tmp_path
 
 
 @pytest.mark.slow
-def test_what_was_accepted_is_delivered_or_told(start: Start, tmp_path: Path) -> None:
+def test_what_was_accepted_is_delivered_or_reported(start: Start, tmp_path: Path) -> None:
     """Of 20 kills at random moments each is a crash and a recovery; the log counts whatever did not arrive."""
     random = Random(20)
     command = start("thesis", "--agent", "flooding", *LONG)
@@ -200,8 +200,8 @@ def test_what_was_accepted_is_delivered_or_told(start: Start, tmp_path: Path) ->
         journals = sorted(tmp_path.glob("results/run/traces/**/nodes/*.rows"))
         until(lambda: all(is_open(command, journal) for journal in journals))  # noqa: B023  # it is asked at once
         os.kill(writer(command, random.choice(journals).resolve()), signal.SIGKILL)
-    code, told = command.end(90)
-    assert code == 0, told
+    code, output = command.end(90)
+    assert code == 0, output
     happened = rows(tmp_path)
     kinds = Counter(row["event"] for row in happened)
     assert kinds["crash"] == kinds["recover"] == 20
@@ -216,7 +216,7 @@ def test_what_was_accepted_is_delivered_or_told(start: Start, tmp_path: Path) ->
     assert delivered <= wanted
     missed = len(wanted - delivered)
     assert 0 < missed < len(wanted) / 2
-    assert f"note: {missed} notifications that were published did not reach a subscriber" in told
+    assert f"note: {missed} notifications that were published did not reach a subscriber" in output
 
 
 @pytest.mark.parametrize(("time_limit", "alive_s"), [(60, 0.0), (4, 2.0)])
@@ -240,9 +240,9 @@ def test_ctrl_c_leaves_nothing(start: Start, tmp_path: Path, after_s: float) -> 
     command = start("thesis", "--agent", "flooding", *SMALL, "--set", "time_limit=60")
     time.sleep(after_s)
     os.killpg(command.process.pid, signal.SIGINT)
-    code, told = command.end()
-    assert code in (130, -signal.SIGINT), told
-    assert "Traceback" not in told
+    code, output = command.end()
+    assert code in (130, -signal.SIGINT), output
+    assert "Traceback" not in output
     assert not command.processes()
     assert not list(tmp_path.glob("**/trace.parquet"))
     assert not list(tmp_path.glob("**/*.rows"))
@@ -255,14 +255,14 @@ def test_a_broken_agent_ends_the_run(start: Start, tmp_path: Path) -> None:
         "from roambus import Agent, Publish, on\n\n\nclass Broken(Agent):\n    @on(Publish)\n"
         "    def publish(self, event, now):\n        raise ValueError('not today')\n"
     )
-    code, told = start("thesis", "--agent", "broken.py", *SMALL, "--set", "time_limit=5").end()
+    code, output = start("thesis", "--agent", "broken.py", *SMALL, "--set", "time_limit=5").end()
     assert code == 4
-    assert "ValueError: not today at broken.py:7" in told
+    assert "ValueError: not today at broken.py:7" in output
     assert (run_folder(tmp_path) / "failed").is_file()
 
 
 def test_an_agent_that_needs_a_radio_says_so(start: Start) -> None:
     """Before anything runs: mft-lean chooses its parents by RSSI."""
-    code, told = start("thesis", "--agent", "mft-lean", *SMALL).end()
+    code, output = start("thesis", "--agent", "mft-lean", *SMALL).end()
     assert code == 2
-    assert "need RSSI, which UDP does not have" in told
+    assert "need RSSI, which UDP does not have" in output

@@ -32,12 +32,12 @@ def free_ports(number: int) -> list[int]:
     """Ports of the loopback address that nobody has, neither for TCP nor for UDP."""
     made = [socket.socket() for _ in range(number)]
     try:
-        for one in made:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in made]
+        for bound in made:
+            bound.bind(("127.0.0.1", 0))
+        return [bound.getsockname()[1] for bound in made]
     finally:
-        for one in made:
-            one.close()
+        for bound in made:
+            bound.close()
 
 
 def listens(file: Path, node: int) -> bool:
@@ -87,7 +87,7 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("nodes = [", "nodes = [[", "nodes.toml: "),
     ],
 )
-def test_a_wrong_file_is_told(tmp_path: Path, before: str, after: str, problem: str) -> None:
+def test_a_wrong_file_is_reported(tmp_path: Path, before: str, after: str, problem: str) -> None:
     """By file and key."""
     file = tmp_path / "nodes.toml"
     write_machines(file, ["127.0.0.1:1", "127.0.0.1:2"])
@@ -107,7 +107,7 @@ def test_a_file_that_others_can_read_is_refused(listed: Path) -> None:
         read_machines(listed)
 
 
-def test_an_address_in_use_or_elsewhere_is_told() -> None:
+def test_an_address_in_use_or_elsewhere_is_reported() -> None:
     """By the address, in one line."""
     taken = open_socket(("127.0.0.1", 0))
     try:
@@ -178,10 +178,10 @@ def test_a_question_that_makes_no_sense_is_refused(node: LiveNode, asked: dict[s
 
 def test_a_node_that_is_unreachable_is_named(start: Start, listed: Path) -> None:
     """After five seconds, with how many others are, too."""
-    code, told = start("field", "--nodes", str(listed), *TEN_SECONDS).end()
+    code, output = start("field", "--nodes", str(listed), *TEN_SECONDS).end()
     assert code == 3
-    assert f"error: node 0 ({read_machines(listed).endpoint(0)}) is unreachable" in told
-    assert "so are 2 more" in told
+    assert f"error: node 0 ({read_machines(listed).endpoint(0)}) is unreachable" in output
+    assert "so are 2 more" in output
 
 
 def test_another_file_of_machines_does_not_let_in(start: Start, listed: Path, tmp_path: Path) -> None:
@@ -190,9 +190,9 @@ def test_another_file_of_machines_does_not_let_in(start: Start, listed: Path, tm
     other = tmp_path / "other.toml"
     write_machines(other, [read_machines(listed).endpoint(0).removeprefix("tcp://")])
     until(lambda: listens(listed, 0))
-    code, told = start("field", "--nodes", str(other), "--set", "nodes=1").end()
+    code, output = start("field", "--nodes", str(other), "--set", "nodes=1").end()
     assert code == 3
-    assert "refuses the connection: its file of machines has other keys" in told
+    assert "refuses the connection: its file of machines has other keys" in output
 
 
 SLOW = """\
@@ -221,9 +221,9 @@ def test_a_node_that_is_killed_while_it_prepares_ends_the_run_at_once(
     conducted = start("field", "--nodes", str(listed), "--agent", "slow.py", *TEN_SECONDS)
     until((tmp_path / f"loading-{nodes[1].process.pid}").exists)
     nodes[1].process.kill()
-    code, told = conducted.end(within_s=15)
+    code, output = conducted.end(within_s=15)
     assert code == 3
-    assert f"node 1 ({read_machines(listed).endpoint(1)}) is gone: its process ended before" in told
+    assert f"node 1 ({read_machines(listed).endpoint(1)}) is gone: its process ended before" in output
 
 
 @pytest.mark.slow
@@ -242,8 +242,8 @@ def test_stalls_of_nodes_and_of_their_conductor_lose_no_run(start: Start, listed
         time.sleep(seconds)
         stalled.process.send_signal(signal.SIGCONT)
         lasting += stalled is not conducted and seconds > 3
-    code, told = conducted.end(300)
-    assert code == 0, told
+    code, output = conducted.end(300)
+    assert code == 0, output
     kinds = Counter(row["event"] for row in rows(tmp_path))
     assert kinds["crash"] == kinds["recover"] >= lasting
 
@@ -261,8 +261,8 @@ def test_strangers_who_hold_connections_stop_no_run(start: Start, listed: Path, 
             stranger = stack.enter_context(socket.socket())
             stranger.setblocking(False)
             stranger.connect_ex(read_machines(listed).nodes[0][:2])
-        code, told = start("field", "--nodes", str(listed), *TEN_SECONDS).end(90)
-    assert code == 0, told
+        code, output = start("field", "--nodes", str(listed), *TEN_SECONDS).end(90)
+    assert code == 0, output
     assert Counter(row["event"] for row in rows(tmp_path))["crash"] == 0
 
 
@@ -276,8 +276,8 @@ def test_nodes_of_many_machines_are_conducted_and_come_back(start: Start, listed
     nodes[1].process.kill()
     nodes[1].end()
     start("node", "--id", "1", "--keep", "kept-1", str(listed))
-    code, told = conducted.end()
-    assert code == 0, told
+    code, output = conducted.end()
+    assert code == 0, output
     kinds = Counter((row["event"], row["node"]) for row in rows(tmp_path))
     assert kinds["crash", 1] == kinds["recover", 1] == 1
     assert [kinds["role", node] for node in range(3)] == [1, 2, 1]
@@ -324,8 +324,8 @@ def test_six_machines_are_conducted_from_a_seventh(start: Start, namespaces: lis
         start("node", "--id", str(number), "--keep", f"kept-{number}", str(file), prefix=within[number])
     until(lambda: all(_answers(name, f"10.123.8.{number + 1}") for number, name in enumerate(namespaces[:6])))
     settings = ["--set", "config=C2", "--set", "time_limit=15", "--set", "publish_until=12"]
-    code, told = start("thesis", "--nodes", str(file), "--agent", "mft", *settings, prefix=within[6]).end(120)
-    assert code == 0, told
+    code, output = start("thesis", "--nodes", str(file), "--agent", "mft", *settings, prefix=within[6]).end(120)
+    assert code == 0, output
     kinds = Counter(row["event"] for row in rows(tmp_path))
     assert kinds["publish"] >= 22
     assert kinds["deliver"] >= 1.6 * kinds["publish"]

@@ -50,7 +50,7 @@ def test_a_datagram_is_a_fix() -> None:
 
 
 @pytest.mark.parametrize("line", ["here", "1", "1 2 3", "1 nan"])
-def test_a_line_that_is_no_fix_is_told(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_fix_is_reported(tmp_path: Path, line: str) -> None:
     """With its source."""
     file = tmp_path / "fixes"
     file.write_text(line + "\n")

@@ -22,11 +22,11 @@ from roambus.bridge.scenario.nodes import RandomWaypoint, WayPoint
 from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.ns3.backend import NS3_ROOT, check, find_ns3, settings_text, ways_of
-from roambus.extensions.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
-from roambus.extensions.testing.backend_promises import drain
+from roambus.extensions.ns3.tests.adapter import make_ns3
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime
-from tests.bridge.backends.conformance import make_ns3
+from roambus.testing.backend_case import MARKERS, Case, Conforming, Marker, send, write_case
+from roambus.testing.backend_promises import drain
 from tests.bridge.host.test_positions import Located
 
 
@@ -39,8 +39,10 @@ def test_a_seed_is_the_same_network_as_on_the_embedded_radio(scenario: Scenario)
     """Boot times, clocks and places: so what differs between the two is the radio."""
     lines = [line.removeprefix("node=").split() for line in settings_text(scenario).splitlines() if "node=" in line]
     hello = RadioBackend(scenario).open()
-    assert [(int(boot), float(rate)) for boot, rate, _ in lines] == [(one.start, one.clock_rate) for one in hello.nodes]
-    assert [ways_of(scenario)[node][0][1:] for node in range(4)] == [one.position for one in scenario.nodes]
+    assert [(int(boot), float(rate)) for boot, rate, _ in lines] == [
+        (node.start, node.clock_rate) for node in hello.nodes
+    ]
+    assert [ways_of(scenario)[node][0][1:] for node in range(4)] == [node.position for node in scenario.nodes]
 
 
 def test_way_points_of_one_time_are_one(scenario: Scenario) -> None:
@@ -83,7 +85,7 @@ def test_what_aborts_ns3_is_refused(scenario: Scenario) -> None:
         check(replace(scenario, radio=replace(scenario.radio, cca_threshold_dbm=-74.0)))
 
 
-def test_without_ns3_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ns3_the_way_to_it_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the environment, or as a package."""
     monkeypatch.setenv(NS3_ROOT, str(tmp_path))
     with pytest.raises(UserError, match=f"NS3_ROOT={tmp_path} holds no ns-3: pip install --no-deps ns3"):
@@ -107,7 +109,9 @@ def test_a_frame_that_is_too_long_is_refused_with_the_limit(tmp_path: Path) -> N
         transmissions = []
         failures += step.failures
     backend.close()
-    assert [one.reason for one in failures] == ["too long for a frame of 802.15.4: a message has at most 116 bytes"]
+    assert [failure.reason for failure in failures] == [
+        "too long for a frame of 802.15.4: a message has at most 116 bytes"
+    ]
 
 
 @pytest.mark.ns3
@@ -121,12 +125,12 @@ def test_the_levels_are_the_signal_and_its_distance_from_the_noise_floor(stack: 
     backend.close()
     places = [node.position for node in case.scenario.nodes if node.position is not None]
     assert len(heard) == 9
-    for _, one in heard:
-        metres = dist(places[one.sender], places[one.receiver])
+    for _, delivery in heard:
+        metres = dist(places[delivery.sender], places[delivery.receiver])
         loss_db = channel.pl_d0_db + 10 * channel.path_loss_exponent * log10(metres / channel.d0_m)
-        level_dbm = case.scenario.nodes[one.sender].tx_power_dbm - loss_db
-        assert one.rssi_dbm == pytest.approx(level_dbm)
-        assert one.lqi_db == pytest.approx(level_dbm - case.scenario.radio.noise_floor_dbm)
+        level_dbm = case.scenario.nodes[delivery.sender].tx_power_dbm - loss_db
+        assert delivery.rssi_dbm == pytest.approx(level_dbm)
+        assert delivery.lqi_db == pytest.approx(level_dbm - case.scenario.radio.noise_floor_dbm)
 
 
 def changed(scenario: Scenario, part: str, change: dict[str, Any]) -> Scenario:
@@ -147,7 +151,7 @@ def levels(case: Case, scenario: Scenario, stack: str) -> dict[tuple[int, int], 
         transmissions = []
         heard += step.deliveries
     backend.close()
-    return {(one.sender, one.receiver): one.rssi_dbm for one in heard}
+    return {(delivery.sender, delivery.receiver): delivery.rssi_dbm for delivery in heard}
 
 
 @pytest.mark.ns3
@@ -197,7 +201,7 @@ def queued(case: Case, scenario: Scenario, stack: str, destination: int) -> tupl
     last = SECOND
     while (step := backend.advance(transmissions, None)) is not None:
         transmissions, last = [], step.now
-        counts.update(one.reason for one in step.failures)
+        counts.update(failure.reason for failure in step.failures)
     for name, by_node in backend.close().counts.items():
         counts[name] += sum(by_node)
     return counts, last
@@ -270,7 +274,7 @@ def test_what_ns3_itself_finds_wrong_is_the_simulators_failure(tmp_path: Path) -
 def test_agents_believe_to_be_where_ns3_moves_them(tmp_path: Path) -> None:
     """The way-points that ns-3 reports at the end go through all believed places."""
     case = write_case(tmp_path, MARKERS)
-    moving = tuple(replace(one, mobility=RandomWaypoint(8.0)) for one in case.scenario.nodes)
+    moving = tuple(replace(node, mobility=RandomWaypoint(8.0)) for node in case.scenario.nodes)
     scenario = replace(case.scenario, nodes=moving, field_m=(40.0, 40.0), time_limit=8 * SECOND, agent="located")
     trace = TraceWriter()
     Host(scenario, Located, make_ns3(replace(case, scenario=scenario)), trace).run()

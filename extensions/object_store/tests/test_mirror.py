@@ -11,11 +11,11 @@ from pyarrow.fs import FileSelector, FileType, S3FileSystem
 
 from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.system.errors import UserError
+from roambus.experiments.sweeps.stores import open_store
 from roambus.extensions.object_store import mirror as mirrors
 from roambus.extensions.object_store.mirror import Address, Mirror, StorageError
-from roambus.extensions.object_store.stores import open_store
+from roambus.extensions.object_store.tests.stores import BUCKET, s3_server
 from tests.support.commands import call
-from tests.support.stores import BUCKET, s3_server
 
 RUN = Path("traces", "agent=mft", "seed=0")
 _numbers = count()
@@ -46,7 +46,7 @@ def elsewhere(url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mirr
 def names_at(store: S3FileSystem, url: str) -> set[str]:
     path = url.removeprefix("s3://")
     found = store.get_file_info(FileSelector(path, recursive=True, allow_not_found=True))
-    return {one.path.removeprefix(f"{path}/") for one in found if one.type == FileType.File}
+    return {info.path.removeprefix(f"{path}/") for info in found if info.type == FileType.File}
 
 
 def write(mirror: Mirror, **contents: str) -> None:
@@ -143,7 +143,7 @@ def test_an_address_of_no_use_is_named_with_what_to_write(text: str, problem: st
     assert open_store("results/s3") is None
 
 
-def test_a_bucket_that_is_not_there_is_told(store: S3FileSystem, url: str) -> None:
+def test_a_bucket_that_is_not_there_is_reported(store: S3FileSystem, url: str) -> None:
     """In one line, which names the address."""
     mirror = Mirror(Address.read("s3://no-such-bucket/x"))
     write(mirror, run_ini="ini")

@@ -24,4 +24,4 @@ def hear(agent: Agent, message: Message, sender: NodeId = 3, now: SimTime = 0) -
 
 def sent(agent: Agent, message: Message, sender: NodeId = 3, now: SimTime = 0) -> list[Message]:
     """The messages that a message causes."""
-    return [one.message for one in hear(agent, message, sender, now) if isinstance(one, Send)]
+    return [action.message for action in hear(agent, message, sender, now) if isinstance(action, Send)]

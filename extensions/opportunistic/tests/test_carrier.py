@@ -45,8 +45,8 @@ def test_what_comes_again_is_delivered_once() -> None:
     """Two carriers bring the same."""
     agent = make(Epidemic)
     agent.handle(Subscribe(Filter()), 0)
-    told = [one for sender in (3, 4) for one in hear(agent, Carried(1, 2, (), NEWS), sender)]
-    assert told == [Deliver(NEWS, 2)]
+    actions = [action for sender in (3, 4) for action in hear(agent, Carried(1, 2, (), NEWS), sender)]
+    assert actions == [Deliver(NEWS, 2)]
 
 
 def test_a_neighbour_is_in_contact_until_it_has_missed_more_hellos_than_are_allowed() -> None:

@@ -31,7 +31,7 @@ def chances(agent: Agent) -> dict[NodeId, float]:
 def said(agent: Agent, now: SimTime) -> dict[NodeId, float]:
     """The probabilities in the next hello."""
     actions = agent.handle(TimerFired("hello"), now)
-    (hello,) = [one.message for one in actions if isinstance(one, Send) and one.destination == BROADCAST]
+    (hello,) = [action.message for action in actions if isinstance(action, Send) and action.destination == BROADCAST]
     assert isinstance(hello, ChanceHello)
     return {chance.node: chance.probability / 65535 for chance in hello.chances}
 
@@ -88,8 +88,8 @@ def test_the_only_receiver_does_not_hand_its_notification_on() -> None:
     for receivers, offers in (((0,), []), ((0, 9), [Offer((NAME,))])):
         agent = make(Prophet)
         hear(agent, Carried(1, 1, receivers, NEWS))
-        told = ChanceHello((Chance(0, 60000), Chance(9, 60000)))
-        assert sent(agent, told, sender=4) == offers
+        hello = ChanceHello((Chance(0, 60000), Chance(9, 60000)))
+        assert sent(agent, hello, sender=4) == offers
 
 
 def test_the_answer_to_an_offer_names_what_is_lacking() -> None:

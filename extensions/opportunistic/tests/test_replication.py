@@ -21,8 +21,8 @@ def test_only_what_was_never_here_is_asked_for(numbers: set[int]) -> None:
     agent = make(Epidemic)
     hear(agent, Carried(1, 1, (), NEWS))
     names = tuple(Named.of(NotificationId(7, number)) for number in sorted(numbers))
-    requests = [one for one in sent(agent, Hello(names)) if isinstance(one, Request)]
-    asked = [name.id.sequence for one in requests for name in one.wanted]
+    requests = [message for message in sent(agent, Hello(names)) if isinstance(message, Request)]
+    asked = [name.id.sequence for request in requests for name in request.wanted]
     assert asked == sorted(numbers - {1})
 
 
@@ -38,8 +38,8 @@ def test_half_of_the_copies_go_to_whom_one_meets() -> None:
     """Of 5 copies 2, then of 3 one, then of 2 one; the last one stays until a subscriber comes, whose copy is none."""
     agent = make(SprayAndWait, SprayParameters(copies=5))
     agent.handle(Publish(NEWS), 0)
-    given_away = [one for _ in range(4) for one in sent(agent, ASKED)]
-    assert [one.copies for one in given_away if isinstance(one, Carried)] == [2, 1, 1]
+    given_away = [message for _ in range(4) for message in sent(agent, ASKED)]
+    assert [message.copies for message in given_away if isinstance(message, Carried)] == [2, 1, 1]
     (last,) = sent(agent, WANTED)
     assert isinstance(last, Carried)
     assert last.copies == 0
@@ -55,7 +55,7 @@ def test_copies_that_two_nodes_hand_over_at_once_are_added() -> None:
     assert half.copies == 4
 
 
-def test_copies_of_a_notification_that_a_full_buffer_has_dropped_are_told() -> None:
+def test_copies_of_a_notification_that_a_full_buffer_has_dropped_are_reported() -> None:
     """They are gone, and the trace says how many."""
     agent = make(SprayAndWait, SprayParameters(buffer=1))
     hear(agent, Carried(4, 2, (), NEWS))
@@ -68,6 +68,8 @@ def test_hellos_name_in_turn_what_does_not_fit_one() -> None:
     agent = make(Epidemic, EpidemicParameters(told=2))
     for number in range(4):
         hear(agent, Carried(1, 1, (), Notification(NotificationId(7, number), ())))
-    hellos = [one.message for _ in range(3) for one in agent.handle(TimerFired("hello"), 0) if isinstance(one, Send)]
-    told = [[name.id.sequence for name in one.carried] for one in hellos if isinstance(one, Hello)]
-    assert told == [[0, 1], [2, 3], [0, 1]]
+    hellos = [
+        action.message for _ in range(3) for action in agent.handle(TimerFired("hello"), 0) if isinstance(action, Send)
+    ]
+    names = [[name.id.sequence for name in hello.carried] for hello in hellos if isinstance(hello, Hello)]
+    assert names == [[0, 1], [2, 3], [0, 1]]

@@ -6,7 +6,7 @@ from roambus.extensions.phoenix.agent import Client
 from roambus.extensions.phoenix.broker import NEVER, Mig, PhoenixParameters, Pub, Rep, Stamp
 from roambus.python_protocol.actions import Deliver, Send
 from roambus.python_protocol.brokers.routing import Sub, Uns
-from tests.python_protocol.brokers.actions import asked, told
+from tests.python_protocol.brokers.actions import asked, receive
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -31,9 +31,9 @@ def test_a_first_broker_is_told_what_was_wanted_before() -> None:
 def test_another_broker_is_told_of_the_last_one_and_of_what_was_received_there() -> None:
     """(MIG, s, b, ts_last): the greatest of the timestamps of b; of a broker that sent nothing it is 0."""
     made = subscribed(1)
-    assert told(made, 0, Pub(Stamp(0, 8), 3, (), event(1, 5))) == [Deliver(event(1, 5), 3)]
-    assert told(made, 0, Rep(ME, Stamp(0, 9), 2, event(1, 4))) == [Deliver(event(1, 4), 2)]
-    told(made, 0, Rep(ME, NEVER, 2, event(1, 6)))
+    assert receive(made, 0, Pub(Stamp(0, 8), 3, (), event(1, 5))) == [Deliver(event(1, 5), 3)]
+    assert receive(made, 0, Rep(ME, Stamp(0, 9), 2, event(1, 4))) == [Deliver(event(1, 4), 2)]
+    receive(made, 0, Rep(ME, NEVER, 2, event(1, 6)))
     assert asked(made.attach, THERE) == [Send(THERE, Mig(ME, HERE, Stamp(0, 9)))]
     assert asked(made.attach, HERE) == [Send(HERE, Mig(ME, THERE, NEVER))]
 

@@ -46,9 +46,11 @@ class Story:
 
     def publish(self, *milliseconds: float, at_broker: NodeId) -> None:
         """The publisher on a broker's node publishes."""
-        self._commands += [Command(at(one), at_broker, Publication((("topic", "n"),))) for one in milliseconds]
+        self._commands += [
+            Command(at(millisecond), at_broker, Publication((("topic", "n"),))) for millisecond in milliseconds
+        ]
 
-    def told(self, *, numbered: bool) -> list[int]:
+    def received(self, *, numbered: bool) -> list[int]:
         """The numbers of the notifications that the subscriber gets, in their order."""
         subscribers = [node for node, role in enumerate(self.roles) if S in role]
         times: Mapping[NodeId, SimTime] = {self.subscriber: self.subscribed}
@@ -65,7 +67,7 @@ class Story:
             time_limit=2 * SECOND,
         )
         mine: Sequence[str] = [row["notification_id"] for row in of(rows, "deliver") if row["node"] == self.subscriber]
-        return [int(one.split(".")[1]) for one in mine]
+        return [int(notification.split(".")[1]) for notification in mine]
 
 
 @VARIANTS
@@ -74,7 +76,7 @@ def test_twice_when_a_notification_crosses_the_mig(numbered: bool) -> None:
     story = Story(P, S)
     story.move(0, 1)
     story.publish(1.5, at_broker=0)
-    assert story.told(numbered=numbered) == ([0] if numbered else [0, 0])
+    assert story.received(numbered=numbered) == ([0] if numbered else [0, 0])
 
 
 @VARIANTS
@@ -83,7 +85,7 @@ def test_overtaken_when_the_old_broker_has_the_older_one(numbered: bool) -> None
     story = Story(B, P)
     story.move(0, 1)
     story.publish(0.5, 1.2, at_broker=1)
-    assert story.told(numbered=numbered) == ([0, 1] if numbered else [1, 0])
+    assert story.received(numbered=numbered) == ([0, 1] if numbered else [1, 0])
 
 
 @VARIANTS
@@ -94,7 +96,7 @@ def test_lost_when_a_subscriber_comes_back_to_its_broker(numbered: bool) -> None
         story.move(milliseconds, None)
         story.move(milliseconds + 10, 0)
     story.publish(5, 25, 40, at_broker=0)
-    assert story.told(numbered=numbered) == ([0, 1, 2] if numbered else [0, 2])
+    assert story.received(numbered=numbered) == ([0, 1, 2] if numbered else [0, 2])
 
 
 @VARIANTS
@@ -104,7 +106,7 @@ def test_lost_when_a_newer_mig_arrives_first(numbered: bool) -> None:
     story.move(0, 2)
     story.move(1.01, 0)
     story.publish(50, at_broker=0)
-    assert story.told(numbered=numbered) == ([0] if numbered else [])
+    assert story.received(numbered=numbered) == ([0] if numbered else [])
 
 
 @VARIANTS
@@ -114,7 +116,7 @@ def test_twice_when_a_newer_mig_finds_the_broker_before_the_last(numbered: bool)
     story.publish(-10, at_broker=1)
     story.move(0, 4)
     story.move(1.01, 0)
-    assert story.told(numbered=numbered) == ([0] if numbered else [0, 0])
+    assert story.received(numbered=numbered) == ([0] if numbered else [0, 0])
 
 
 @VARIANTS
@@ -123,4 +125,4 @@ def test_lost_when_the_subscriber_is_faster_than_its_subscription(numbered: bool
     story = Story(P, B, B, subscribed=START)
     story.move(1.01, 2)
     story.publish(50, at_broker=0)
-    assert story.told(numbered=numbered) == ([0] if numbered else [])
+    assert story.received(numbered=numbered) == ([0] if numbered else [])

@@ -58,9 +58,11 @@ def scenes(draw: st.DrawFn, *, most: int, publishers_move: bool = False) -> Scen
     places = st.one_of(st.none(), node)
     moves = [ParentChange(at, mover, draw(places)) for mover in movers for at in draw(times)]
     moves += [ParentChange(2 * START, mover, draw(node)) for mover in movers]
-    publishers = [one for one, role in enumerate(roles) if P in role]
-    commands = [Command(at, one, Publication((("topic", "n"),))) for one in publishers for at in draw(times)]
-    return Scene(parents, roles, sorted(moves, key=lambda one: one.at), sorted(commands, key=lambda one: one.at))
+    publishers = [node for node, role in enumerate(roles) if P in role]
+    commands = [Command(at, node, Publication((("topic", "n"),))) for node in publishers for at in draw(times)]
+    return Scene(
+        parents, roles, sorted(moves, key=lambda move: move.at), sorted(commands, key=lambda command: command.at)
+    )
 
 
 def _accumulated(pauses: Sequence[SimTime]) -> list[SimTime]:
@@ -80,10 +82,10 @@ def published(rows: Sequence[Row]) -> dict[NodeId, list[str]]:
     return ids
 
 
-def told(rows: Sequence[Row], subscriber: NodeId, publisher: NodeId) -> list[str]:
+def deliveries(rows: Sequence[Row], subscriber: NodeId, publisher: NodeId) -> list[str]:
     """What a subscriber gets from a publisher, in its order."""
     ids = [row["notification_id"] for row in of(rows, "deliver") if row["node"] == subscriber]
-    return [one for one in ids if one.split(".")[0] == str(publisher)]
+    return [number for number in ids if number.split(".")[0] == str(publisher)]
 
 
 def subscribers(scene: Scene) -> list[NodeId]:
@@ -108,7 +110,7 @@ def assert_all_in_order(scene: Scene) -> None:
     rows = run(scene, subscribed=START // 2)
     for publisher, ids in published(rows).items():
         for subscriber in subscribers(scene):
-            assert told(rows, subscriber, publisher) == ids
+            assert deliveries(rows, subscriber, publisher) == ids
 
 
 @given(scenes(most=6, publishers_move=True))
@@ -118,18 +120,20 @@ def test_publishers_may_move_too(scene: Scene) -> None:
     rows = run(scene, subscribed=START // 2)
     for publisher, ids in published(rows).items():
         for subscriber in subscribers(scene):
-            assert sorted(told(rows, subscriber, publisher)) == sorted(ids)
+            assert sorted(deliveries(rows, subscriber, publisher)) == sorted(ids)
 
 
 @given(scenes(most=6))
 @settings(max_examples=60)
 def test_a_subscriber_may_move_before_its_subscription_has_spread(scene: Scene) -> None:
     """Nothing comes twice or out of order, and what is published when all is quiet comes to everybody."""
-    late = [Command(2 * START + START // 2, one, Publication((("topic", "late"),))) for one in range(len(scene.roles))]
-    scene.commands.extend(one for one in late if P in scene.roles[one.node])
+    late = [
+        Command(2 * START + START // 2, node, Publication((("topic", "late"),))) for node in range(len(scene.roles))
+    ]
+    scene.commands.extend(command for command in late if P in scene.roles[command.node])
     rows = run(scene, subscribed=START)
     for publisher, ids in published(rows).items():
         for subscriber in subscribers(scene):
-            mine = told(rows, subscriber, publisher)
-            assert mine == [one for one in ids if one in mine]
+            mine = deliveries(rows, subscriber, publisher)
+            assert mine == [number for number in ids if number in mine]
             assert mine[-1:] == ids[-1:]

@@ -28,12 +28,12 @@ def visit(stay: int, tick: int, following: int) -> Turn:
 
 
 def sequences(released: list[Pub | Rep]) -> list[int]:
-    return [one.notification.id.sequence for one in released]
+    return [pub.notification.id.sequence for pub in released]
 
 
 def feed(sorter: Sorter, *arrived: Arrived) -> list[int]:
     """All that is delivered meanwhile."""
-    return [sequence for one in arrived for sequence in sequences(sorter.add(one))]
+    return [sequence for pub in arrived for sequence in sequences(sorter.add(pub))]
 
 
 def test_what_comes_before_its_turn_waits() -> None:

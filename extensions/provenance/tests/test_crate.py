@@ -61,13 +61,13 @@ def test_the_crate_library_reads_it(unpacked: Path) -> None:
     crate = rocrate.ROCrate(str(unpacked))
     assert (crate.name, crate.license) == ("r", "https://spdx.org/licenses/MIT")
     first, second = crate.get_by_type("CreateAction")
-    values = {one["name"]: one["value"] for one in first["object"] if one.type == "PropertyValue"}
+    values = {entity["name"]: entity["value"] for entity in first["object"] if entity.type == "PropertyValue"}
     assert values == {"agent": "greeter", "nodes": "10", "seed": "0"}
-    assert [one.id for one in first["result"]] == [f"traces/agent=greeter/nodes=10/seed=0/{TRACE_FILE}"]
-    assert [one["name"] for one in second["instrument"]] == ["roambus", "./greeter.py"]
-    files = {one.id for one in crate.data_entities}
+    assert [entity.id for entity in first["result"]] == [f"traces/agent=greeter/nodes=10/seed=0/{TRACE_FILE}"]
+    assert [entity["name"] for entity in second["instrument"]] == ["roambus", "./greeter.py"]
+    files = {entity.id for entity in crate.data_entities}
     assert {"README.md", "code/roambus.zip", "environment/requirements.txt", "reproduce.sh", "sweep.json"} <= files
-    assert all(len(one["sha256"]) == 64 for one in crate.data_entities)
+    assert all(len(entity["sha256"]) == 64 for entity in crate.data_entities)
 
 
 def test_a_stranger_makes_the_runs_again(

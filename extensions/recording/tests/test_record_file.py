@@ -20,10 +20,11 @@ from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, ToSimulator
 from roambus.extensions.recording.record_file import RecordWriter, open_record
 from roambus.extensions.recording.record_pb2 import Header
 from roambus.extensions.recording.replay import rerun
-from roambus.extensions.testing.backend_case import Case, Factory
+from roambus.extensions.recording.tests import records
+from roambus.extensions.recording.tests.records import failing, record, write_counting
 from roambus.python_protocol.simtime import SimTime
+from roambus.testing.backend_case import Case, Factory
 from tests.bridge.backends.conformance import make_given_graph, make_radio
-from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[3]
 
@@ -98,9 +99,7 @@ def test_a_killed_run_has_none(tmp_path: Path) -> None:
     agent = write_counting(
         tmp_path, "agent", "def hear(self, number):\n    import time\n    return time.sleep(1) or []"
     )
-    code = (
-        "import sys, pathlib as p; from tests.support.records import record as r; r(p.Path(sys.argv[1]), sys.argv[2])"
-    )
+    code = f"import sys, pathlib; import {records.__name__} as r; r.record(pathlib.Path(sys.argv[1]), sys.argv[2])"
     with subprocess.Popen([sys.executable, "-c", code, tmp_path, agent], cwd=ROOT) as running:
         deadline = time.monotonic() + 40
         while not list(tmp_path.glob(".frames.roambus.*")) and time.monotonic() < deadline:
@@ -129,7 +128,7 @@ class Divided:
         self._kept.clear()
         if step is None or not step.deliveries:
             return step
-        self._parts = [Step(step.now, [one], more=True) for one in step.deliveries]
+        self._parts = [Step(step.now, [delivery], more=True) for delivery in step.deliveries]
         self._parts[-1] = self._parts[-1]._replace(more=False)
         return self._parts.pop(0)
 
@@ -149,10 +148,10 @@ def test_an_instant_in_parts_is_recorded_in_parts(tmp_path: Path) -> None:
     path = record(tmp_path, "flooding", divided)
     with open_record(path) as opened:
         messages = [frame.message for frame in opened.frames()]
-    announcing = [k for k, one in enumerate(messages) if isinstance(one, FromSimulator) and one.step.more]
+    announcing = [k for k, message in enumerate(messages) if isinstance(message, FromSimulator) and message.step.more]
     assert announcing
     answers = [messages[k + 1] for k in announcing]
-    assert not any(isinstance(one, ToSimulator) and one.reply.HasField("wake_up") for one in answers)
+    assert not any(isinstance(answer, ToSimulator) and answer.reply.HasField("wake_up") for answer in answers)
     assert rerun(path).frames == len(messages)
 
 
@@ -164,7 +163,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(data=st.data())
-def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
+def test_a_damaged_record_is_reported(good: Path, data: st.DataObject) -> None:
     """Whichever byte is not what it was."""
     content = bytearray(good.read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
@@ -176,7 +175,7 @@ def test_a_damaged_record_is_told(good: Path, data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-def test_a_record_that_is_cut_off_is_told(good: Path, data: st.DataObject) -> None:
+def test_a_record_that_is_cut_off_is_reported(good: Path, data: st.DataObject) -> None:
     """Wherever; also between two frames."""
     content = good.read_bytes()
     path = good.with_name("short")

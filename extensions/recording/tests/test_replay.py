@@ -15,10 +15,10 @@ from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire.wire_pb2 import FromSimulator
 from roambus.extensions.recording.record_file import RecordWriter, open_record
 from roambus.extensions.recording.replay import DifferenceError, rerun
-from roambus.extensions.testing.backend_case import Factory
+from roambus.extensions.recording.tests.records import failing, record, write_counting
 from roambus.python_protocol.simtime import MILLISECOND
+from roambus.testing.backend_case import Factory
 from tests.bridge.backends.conformance import SUBJECTS
-from tests.support.records import failing, record, write_counting
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
@@ -40,7 +40,7 @@ def test_the_same_agent_agrees(tmp_path: Path, factory: Factory, agent: str, par
         assert done.frames > 20
 
 
-def test_a_changed_agent_is_told_where_it_first_differs(tmp_path: Path) -> None:
+def test_a_changed_agent_is_reported_where_it_first_differs(tmp_path: Path) -> None:
     """The frame, the time, and both messages, decoded."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     changed = write_counting(tmp_path, "changed", "def number(self, count):\n    return count if count < 2 else 7")
@@ -65,7 +65,7 @@ def test_a_changed_agent_is_told_where_it_first_differs(tmp_path: Path) -> None:
          "something is due next at 1.262131448s", "something is due next at 1.001000005s"),
     ],
 )  # fmt: skip
-def test_anything_that_is_different_is_told(tmp_path: Path, changes: str, recorded: str, now: str) -> None:
+def test_anything_that_is_different_is_reported(tmp_path: Path, changes: str, recorded: str, now: str) -> None:
     """A message too many, and a timer before the next publication."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     with pytest.raises(DifferenceError, match=r"simulation time 1\.001s") as caught:
@@ -103,7 +103,7 @@ def test_an_agent_that_no_longer_raises_differs_there(tmp_path: Path) -> None:
         rerun(tmp_path / "frames.roambus", write_counting(tmp_path, "repaired"))
 
 
-def test_an_agent_that_raises_where_the_record_goes_on_is_told(tmp_path: Path) -> None:
+def test_an_agent_that_raises_where_the_record_goes_on_is_reported(tmp_path: Path) -> None:
     """With the frame that it had to answer."""
     path = record(tmp_path, write_counting(tmp_path, "agent"))
     with pytest.raises(AgentError, match=r"frame \d+, though not in the record: agent Counting, node 1, .*KeyError: 2"):

@@ -56,7 +56,7 @@ def random_failures(seed: int, sites: int, fault: str, start: int) -> list[Failu
     """
     whose, _, kind = fault.partition("-")
     if whose not in (*_PLACES, _SEQUENCER, _EACH) or kind not in _FAULTS:
-        kinds = {f"{one}-{other}": None for one in (*_PLACES, _SEQUENCER, _EACH) for other in _FAULTS}
+        kinds = {f"{place}-{fault}": None for place in (*_PLACES, _SEQUENCER, _EACH) for fault in _FAULTS}
         raise ValueError(unknown("fault", fault, kinds))
     if whose == _EACH:
         return [_failure(site, Random(f"failure/{seed}/{sites}/{site}"), None, kind, start) for site in range(sites)]

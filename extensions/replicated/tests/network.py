@@ -112,7 +112,7 @@ class Result:
     def tables(self, broker: NodeId) -> dict[NodeId, dict[str, int]]:
         """The routing table of a broker: how often each filter is wanted towards each neighbour."""
         wanted = self.broker(broker).replica.state.wanted.items()
-        return {peer: {str(one): times for one, times in its.items()} for peer, its in wanted if its}
+        return {peer: {str(filter_): times for filter_, times in its.items()} for peer, its in wanted if its}
 
 
 def check_deliveries(result: Result) -> None:
@@ -163,8 +163,8 @@ def check_tables(result: Result, wanted: Mapping[NodeId, Iterable[Filter]]) -> N
         site = result.sites.of_node[broker.node]
         expected: dict[NodeId, Counter[str]] = defaultdict(Counter)
         for client, filters in wanted.items():
-            for one in filters:
-                expected[_towards(result.sites, site, client)][str(one)] += 1
+            for wish in filters:
+                expected[_towards(result.sites, site, client)][str(wish)] += 1
         assert result.tables(broker.node) == {peer: dict(count) for peer, count in expected.items()}
 
 

@@ -57,9 +57,9 @@ def agent(node: NodeId) -> Replicated:
     return made
 
 
-def tell(one: Replicated, *events: Event) -> list[Send]:
+def tell(participant: Replicated, *events: Event) -> list[Send]:
     """What is sent, in order."""
-    return [action for event in events for action in one.handle(event, 0) if isinstance(action, Send)]
+    return [action for event in events for action in participant.handle(event, 0) if isinstance(action, Send)]
 
 
 def received(sender: NodeId, message: object) -> Received:
@@ -80,7 +80,7 @@ def test_a_thawed_node_looks_at_new_leaders_first_then_control_then_events() -> 
     waited = (AreYouAlive(), EVENT), (Inform(Point(1, 1), 3, EVENT),), (IAmLeader(1, Point(0, 0)),)
     senders = (3, 3), (1,), (1,)
     for group, its in zip(waited, senders, strict=True):
-        assert not tell(old_leader, *(received(sender, one) for sender, one in zip(its, group, strict=True)))
+        assert not tell(old_leader, *(received(sender, message) for sender, message in zip(its, group, strict=True)))
     assert tell(old_leader, TimerFired("wake")) == [
         Send(1, Informed(Point(1, 0))),
         Send(1, Informed(Point(1, 1))),
@@ -133,7 +133,7 @@ def test_a_subscriber_gets_an_event_once_and_replies_to_each_copy() -> None:
 
 def delivered(subscriber: Replicated, *events: m.Event) -> list[str]:
     """The notifications that are delivered, in order."""
-    actions = [action for one in events for action in subscriber.handle(received(0, one), 0)]
+    actions = [action for received_event in events for action in subscriber.handle(received(0, received_event), 0)]
     return [str(action.notification.id) for action in actions if isinstance(action, Deliver)]
 
 

@@ -69,7 +69,7 @@ class Crashes:
         commands = [Command(0, SUBSCRIBER, Subscribe(about(0)))]
         commands += [Command(at, PUBLISHER, published(0)) for at in moments]
         given = {"time_out": "100ms", **parameters}
-        result = run(sites, commands, sorted(faults, key=lambda one: one.at), given, delays)
+        result = run(sites, commands, sorted(faults, key=lambda fault: fault.at), given, delays)
         try:
             check_copies(result)
             check_silence(result)
@@ -80,7 +80,7 @@ class Crashes:
 
 
 TWO_EMPTY = Crashes({(0, 3): 3, (0, 4): 3}, ((1007.5, 0, 1097.5), (1022, 1, 1099.5)), (1023.962489, 1034.473366))
-TOLD_AGAIN = Crashes(
+ANNOUNCED_AGAIN = Crashes(
     {(0, 3): 20, (0, 4): 3, (1, 4): 3, (2, 4): 3},
     ((1007, 1, 1009), (1015, 0, 1015.5), (1015.5, 2, 1018.5)),
     (998.710604, 999.662351),
@@ -99,12 +99,12 @@ def test_a_site_whose_brokers_crash_serves_again(crashes: Crashes, correction: s
     assert not crashes.serves(order="fifo", **{correction: "false"})
 
 
-def test_who_has_lost_what_it_kept_is_told_again() -> None:
+def test_a_site_that_has_lost_its_state_is_informed_again() -> None:
     """A publisher forgets what two brokers keep, and one of them crashes before it has come to the leader.
 
     The other tells the one that is back; then both old leader and other can crash, and nothing is lost.
     """
-    assert TOLD_AGAIN.serves(routing="flooding", order="total")
+    assert ANNOUNCED_AGAIN.serves(routing="flooding", order="total")
 
 
 @pytest.mark.parametrize("renumber", ["true", "false"])
@@ -114,12 +114,12 @@ def test_other_sites_do_not_wait_for_what_a_site_has_lost(order: str, renumber: 
     commands = [Command(0, client, Subscribe(about(0))) for client in ROOT_AND_LEAF]
     commands += [Command(at, HOME, published(0)) for at in (SECOND, 2 * SECOND, 3 * SECOND)]
     result = run(LOSING, commands, LOSS, {"order": order, "renumber": renumber}, SLOW)
-    assert result.deliveries() == {one: [f"{HOME}.1", f"{HOME}.2"] for one in ROOT_AND_LEAF}
+    assert result.deliveries() == {node: [f"{HOME}.1", f"{HOME}.2"] for node in ROOT_AND_LEAF}
     check_copies(result)
     check_silence(result)
 
 
-def test_a_subscription_that_a_site_has_lost_is_told_again() -> None:
+def test_a_subscription_that_a_site_has_lost_is_announced_again() -> None:
     """A client keeps its subscriptions: what others hold of them would otherwise be wrong for ever."""
     commands = [Command(0, HOME, Subscribe(about(0))), Command(SECOND, HOME, Subscribe(about(1)))]
     commands += [Command(2 * SECOND, HOME, Unsubscribe(about(0)))]

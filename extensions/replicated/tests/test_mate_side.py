@@ -31,9 +31,9 @@ TIMES = 4
 """Time-outs that a broker waits for its leader, if it has not measured a longer delay."""
 
 
-def handled(one: Replicated, event: Event) -> list[Action]:
+def handled(receiver: Replicated, event: Event) -> list[Action]:
     """All that the broker does, timers too."""
-    return list(one.handle(event, 0))
+    return list(receiver.handle(event, 0))
 
 
 def watching() -> Replicated:
@@ -65,7 +65,7 @@ def test_a_leader_processes_once_what_it_has_kept_as_a_replica() -> None:
     tell(broker, received(3, EVENT), received(2, AssumedDead(0)))
     sent = tell(broker, received(2, m.Yield(1, Point(0, 0), b"")))
     assert sent.count(Send(2, Inform(Point(1, 1), 3, EVENT))) == 1
-    assert [one for one in tell(broker, received(2, m.CatchUp())) if isinstance(one.message, HandOver)] == []
+    assert [action for action in tell(broker, received(2, m.CatchUp())) if isinstance(action.message, HandOver)] == []
 
 
 def test_a_step_that_was_taken_is_not_confirmed_again() -> None:
@@ -92,7 +92,7 @@ def test_what_another_broker_is_informed_of_is_released() -> None:
     leader = agent(0)
     tell(leader, received(4, m.Sub(1, parse_filter("topic = 1"))), received(1, Informed(Point(0, 1))))
     tell(leader, received(3, EVENT))
-    assert any(isinstance(one.message, m.Event) for one in tell(leader, received(1, Informed(Point(0, 2)))))
+    assert any(isinstance(action.message, m.Event) for action in tell(leader, received(1, Informed(Point(0, 2)))))
 
 
 def test_the_next_in_order_takes_over_when_another_broker_assumes_the_leader_dead() -> None:

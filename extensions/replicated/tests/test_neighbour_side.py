@@ -55,42 +55,42 @@ def test_who_is_asked_by_a_neighbour_says_that_it_is_alive() -> None:
 
 def test_a_neighbour_that_is_alive_gets_again_what_it_has_not_accepted() -> None:
     """Section 6.4: the message, or its reply, was lost perhaps."""
-    one = leader()
-    tell(one, received(3, EVENT))
-    assert Send(5, SENT_ON) in tell(one, received(1, informed_of(2)))
-    assert tell(one, received(5, IAmAlive(0))) == [Send(5, SENT_ON)]
-    tell(one, received(5, m.acceptance(EVENT)))
-    assert tell(one, received(5, IAmAlive(0))) == []
+    agent = leader()
+    tell(agent, received(3, EVENT))
+    assert Send(5, SENT_ON) in tell(agent, received(1, informed_of(2)))
+    assert tell(agent, received(5, IAmAlive(0))) == [Send(5, SENT_ON)]
+    tell(agent, received(5, m.acceptance(EVENT)))
+    assert tell(agent, received(5, IAmAlive(0))) == []
 
 
 def test_nothing_goes_to_a_neighbours_new_leader_that_is_not_safe_yet() -> None:
     """What no other broker is informed of waits, whoever is to get it (section 6)."""
-    one = leader()
-    tell(one, received(3, EVENT))
-    assert tell(one, received(6, IAmLeader(1, Point(1, 1)))) == [Send(mate, Leader(6, 1)) for mate in (1, 2)]
-    assert Send(6, SENT_ON) in tell(one, received(1, informed_of(2)))
+    agent = leader()
+    tell(agent, received(3, EVENT))
+    assert tell(agent, received(6, IAmLeader(1, Point(1, 1)))) == [Send(mate, Leader(6, 1)) for mate in (1, 2)]
+    assert Send(6, SENT_ON) in tell(agent, received(1, informed_of(2)))
 
 
 def test_who_leads_no_longer_waits_for_no_neighbour() -> None:
     """Only the leader of a site waits for its neighbours' replies (section 6.4)."""
-    one = leader()
-    tell(one, received(3, EVENT))
-    timers = [action.key for action in one.handle(received(1, informed_of(2)), 0) if isinstance(action, SetTimer)]
+    agent = leader()
+    tell(agent, received(3, EVENT))
+    timers = [action.key for action in agent.handle(received(1, informed_of(2)), 0) if isinstance(action, SetTimer)]
     assert timers == [WatchTimer(5, 1)]
-    assert CancelTimer(WatchTimer(5, 1)) in list(one.handle(received(2, Leader(1, 1)), 0))
+    assert CancelTimer(WatchTimer(5, 1)) in list(agent.handle(received(2, Leader(1, 1)), 0))
 
 
 def test_a_broker_learns_from_another_who_leads_the_neighbouring_site() -> None:
     """Section 6.9: as a leader it then sends to the new one."""
-    one = leader()
-    assert tell(one, received(1, Leader(6, 1))) == []
-    tell(one, received(3, EVENT))
-    assert Send(6, SENT_ON) in tell(one, received(1, informed_of(2)))
+    agent = leader()
+    assert tell(agent, received(1, Leader(6, 1))) == []
+    tell(agent, received(3, EVENT))
+    assert Send(6, SENT_ON) in tell(agent, received(1, informed_of(2)))
 
 
 def test_whoever_has_reported_a_leader_is_told_who_leads_then() -> None:
     """The second to report one finds somebody who is taking over already, and is told like the first (section 6.8)."""
-    one = broker(1)
-    tell(one, received(6, AssumedDead(0)), received(7, AssumedDead(0)))
-    told = tell(one, received(2, Yield(1, Point(0, 0), b"")))
-    assert told == [Send(other, IAmLeader(1, Point(0, 0))) for other in (0, 2, 5, 6, 7)]
+    agent = broker(1)
+    tell(agent, received(6, AssumedDead(0)), received(7, AssumedDead(0)))
+    sends_ = tell(agent, received(2, Yield(1, Point(0, 0), b"")))
+    assert sends_ == [Send(other, IAmLeader(1, Point(0, 0))) for other in (0, 2, 5, 6, 7)]

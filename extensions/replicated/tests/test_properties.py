@@ -151,17 +151,17 @@ def interested(plan: Plan, subscribers: Sequence[str]) -> set[SiteId]:
     return {plan.sites.of_node[int(node)] for node in subscribers}
 
 
-def edges_between(sites: Sites, one: SiteId, other: SiteId) -> set[tuple[SiteId, SiteId]]:
+def edges_between(sites: Sites, start: SiteId, end: SiteId) -> set[tuple[SiteId, SiteId]]:
     """The way through the tree, in its direction."""
-    if one == other:
+    if start == end:
         return set()
-    following = next(site for site in sites.neighbours(one) if reaches(sites, site, other, one))
-    return {(one, following)} | edges_between(sites, following, other)
+    following = next(site for site in sites.neighbours(start) if reaches(sites, site, end, start))
+    return {(start, following)} | edges_between(sites, following, end)
 
 
 def reaches(sites: Sites, site: SiteId, goal: SiteId, source: SiteId) -> bool:
-    others = (one for one in sites.neighbours(site) if one != source)
-    return site == goal or any(reaches(sites, one, goal, site) for one in others)
+    others = (neighbour for neighbour in sites.neighbours(site) if neighbour != source)
+    return site == goal or any(reaches(sites, mate, goal, site) for mate in others)
 
 
 def crossings(result: Result, identifier: str) -> list[tuple[SiteId, SiteId]]:

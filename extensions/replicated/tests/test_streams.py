@@ -23,8 +23,8 @@ def test_whatever_comes_in_whatever_order_is_taken_once_and_in_order(order: list
     incoming = Incoming(events_in_order=True)
     arrivals = [*order, *again]
     random.Random(len(again)).shuffle(arrivals)
-    taken = [one for number in arrivals for one in incoming.take(Update(PUBLISHER, number))]
-    assert [one.number for one in taken] == list(range(1, 9))
+    taken = [update for number in arrivals for update in incoming.take(Update(PUBLISHER, number))]
+    assert [update.number for update in taken] == list(range(1, 9))
 
 
 @given(st.permutations(list(range(1, 9))))
@@ -52,7 +52,7 @@ def test_streams_are_numbered_apart() -> None:
     for stream in (PUBLISHER, 8, PUBLISHER):
         sent.append(outgoing.number(Update(stream, 99)))
         outgoing.put(sent[-1])
-    assert [(one.stream, one.number) for one in sent] == [(PUBLISHER, 1), (8, 1), (PUBLISHER, 2)]
+    assert [(message.stream, message.number) for message in sent] == [(PUBLISHER, 1), (8, 1), (PUBLISHER, 2)]
 
 
 @pytest.mark.parametrize("is_early", [True, False])

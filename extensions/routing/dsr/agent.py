@@ -166,7 +166,7 @@ class Dsr(Router):
                 self._release(nodes, now)
 
     def _release(self, nodes: Iterable[NodeId], now: SimTime) -> None:
-        for target in [one for one in nodes if one in self._sent]:
+        for target in [node for node in nodes if node in self._sent]:
             del self._sent[target]
             self.cancel_timer(RequestTimer(target))
             for packet in self.buffer.take(target):

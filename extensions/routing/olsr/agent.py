@@ -120,8 +120,8 @@ class Olsr(Router):
 
     def _expire(self, now: SimTime) -> None:
         self.neighborhood.expire(now)
-        self.topology = {one: its for one, its in self.topology.items() if its.until > now}
-        self._seen = {one: until for one, until in self._seen.items() if until > now}
+        self.topology = {node: its for node, its in self.topology.items() if its.until > now}
+        self._seen = {origin: until for origin, until in self._seen.items() if until > now}
         self._routes = None
 
     @on(Hello)
@@ -187,20 +187,20 @@ class Olsr(Router):
         return self._routes
 
     def _compute(self, now: SimTime) -> dict[NodeId, Route]:
-        routes = {one: Route(one, 1) for one in self.neighborhood.neighbors(now)}
+        routes = {neighbor: Route(neighbor, 1) for neighbor in self.neighborhood.neighbors(now)}
         second = sorted(self.neighborhood.second(now).items())
         routes |= {two: Route(before[0], 2) for two, before in second}
         distance = 1
         fringe = set(routes)
         while fringe:
             found: dict[NodeId, Route] = {}
-            for last in sorted(one for one in fringe if routes[one].distance == distance):
-                for one in self._reached(last, now):
-                    if one != self.node and one not in routes:
-                        found.setdefault(one, Route(routes[last].next_hop, distance + 1))
+            for last in sorted(node for node in fringe if routes[node].distance == distance):
+                for node in self._reached(last, now):
+                    if node != self.node and node not in routes:
+                        found.setdefault(node, Route(routes[last].next_hop, distance + 1))
             routes |= found
             distance += 1
-            fringe = {one for one, route in routes.items() if route.distance == distance}
+            fringe = {node for node, route in routes.items() if route.distance == distance}
         return routes
 
     def _reached(self, last: NodeId, now: SimTime) -> tuple[NodeId, ...]:
@@ -224,7 +224,7 @@ class Olsr(Router):
 
     def ways(self, now: SimTime) -> Mapping[NodeId, tuple[NodeId, ...]]:
         """The next hop to each destination."""
-        return {one: (route.next_hop,) for one, route in self.routes(now).items()}
+        return {destination: (route.next_hop,) for destination, route in self.routes(now).items()}
 
     def listings(self, names: Names) -> Mapping[str, Listing]:
         """The routing table with the RFC's columns, and the symmetric neighbours."""
@@ -234,11 +234,11 @@ class Olsr(Router):
         }
 
     def _rows(self, names: Names) -> Iterator[tuple[str, ...]]:
-        for one, route in self.routes(self._now).items():
-            yield names.node(one), names.node(route.next_hop), str(route.distance)
+        for destination, route in self.routes(self._now).items():
+            yield names.node(destination), names.node(route.next_hop), str(route.distance)
 
     def _neighbor_rows(self, names: Names) -> Iterator[tuple[str, ...]]:
         now = self._now
         mprs, selectors = self.neighborhood.mprs(now), self.neighborhood.selectors(now)
-        for one in self.neighborhood.neighbors(now):
-            yield names.node(one), "yes" if one in mprs else "", "yes" if one in selectors else ""
+        for neighbor in self.neighborhood.neighbors(now):
+            yield names.node(neighbor), "yes" if neighbor in mprs else "", "yes" if neighbor in selectors else ""

@@ -53,14 +53,14 @@ class Neighborhood:
         until = now + decode_time(hello.vtime)
         link = self.links.setdefault(sender, Link(until))
         link.asym_time, link.willingness = until, hello.willingness
-        for told in hello.links:
-            if self._node not in told.neighbors:
+        for entry in hello.links:
+            if self._node not in entry.neighbors:
                 continue
-            if told.link_type == LinkType.LOST_LINK:
+            if entry.link_type == LinkType.LOST_LINK:
                 link.sym_time = now
-            elif told.link_type in (LinkType.SYM_LINK, LinkType.ASYM_LINK):
+            elif entry.link_type in (LinkType.SYM_LINK, LinkType.ASYM_LINK):
                 link.sym_time, link.time = until, until + self._hold_time
-            if told.neighbor_type == NeighborType.MPR_NEIGH:
+            if entry.neighbor_type == NeighborType.MPR_NEIGH:
                 self._selectors[sender] = until
         link.time = max(link.time, link.asym_time)
         if link.is_symmetric(now):
@@ -68,12 +68,12 @@ class Neighborhood:
 
     def _hear_two_hop(self, sender: NodeId, links: Iterable[LinkMessage], until: SimTime) -> None:
         reached = self.two_hop.setdefault(sender, {})
-        for told in links:
-            for one in told.neighbors:
-                if told.neighbor_type == NeighborType.NOT_NEIGH:
-                    reached.pop(one, None)
-                elif one != self._node:
-                    reached[one] = until
+        for entry in links:
+            for neighbor in entry.neighbors:
+                if entry.neighbor_type == NeighborType.NOT_NEIGH:
+                    reached.pop(neighbor, None)
+                elif neighbor != self._node:
+                    reached[neighbor] = until
 
     def lose(self, neighbor: NodeId, now: SimTime) -> None:
         """Take the link layer's notification of a broken link (section 13)."""
@@ -82,13 +82,13 @@ class Neighborhood:
 
     def expire(self, now: SimTime) -> None:
         """Delete what is not valid any more (sections 4.2, 8.1 and 8.5)."""
-        self.links = {one: link for one, link in self.links.items() if link.time > now}
-        self._selectors = {one: self._selectors[one] for one in self.selectors(now)}
+        self.links = {neighbor: link for neighbor, link in self.links.items() if link.time > now}
+        self._selectors = {neighbor: self._selectors[neighbor] for neighbor in self.selectors(now)}
         near = self.neighbors(now)
         self.two_hop = {
-            one: {two: until for two, until in reached.items() if until > now}
-            for one, reached in self.two_hop.items()
-            if one in near
+            neighbor: {two: until for two, until in reached.items() if until > now}
+            for neighbor, reached in self.two_hop.items()
+            if neighbor in near
         }
 
     def expiries(self) -> Iterator[SimTime]:
@@ -100,41 +100,43 @@ class Neighborhood:
 
     def neighbors(self, now: SimTime) -> dict[NodeId, Link]:
         """The symmetric neighbours' links, in order."""
-        return {one: link for one, link in sorted(self.links.items()) if link.is_symmetric(now)}
+        return {neighbor: link for neighbor, link in sorted(self.links.items()) if link.is_symmetric(now)}
 
     def selectors(self, now: SimTime) -> tuple[NodeId, ...]:
         """The neighbours that have selected this node as MPR (section 8.4)."""
         return tuple(
-            one
-            for one, until in sorted(self._selectors.items())
-            if until > now and one in self.links and self.links[one].is_symmetric(now)
+            neighbor
+            for neighbor, until in sorted(self._selectors.items())
+            if until > now and neighbor in self.links and self.links[neighbor].is_symmetric(now)
         )
 
     def second(self, now: SimTime) -> dict[NodeId, list[NodeId]]:
         """The symmetric neighbours before each strict two-hop neighbour, without unwilling ones."""
         near = self.neighbors(now)
         found: dict[NodeId, list[NodeId]] = {}
-        for one, link in near.items():
-            for two, until in self.two_hop.get(one, {}).items():
+        for neighbor, link in near.items():
+            for two, until in self.two_hop.get(neighbor, {}).items():
                 if link.willingness != Willingness.WILL_NEVER and until > now and two not in near:
-                    found.setdefault(two, []).append(one)
+                    found.setdefault(two, []).append(neighbor)
         return found
 
     def mprs(self, now: SimTime) -> frozenset[NodeId]:
         """The multipoint relays."""
-        return select_mprs({one: link.willingness for one, link in self.neighbors(now).items()}, self.second(now))
+        return select_mprs(
+            {neighbor: link.willingness for neighbor, link in self.neighbors(now).items()}, self.second(now)
+        )
 
     def hello_links(self, now: SimTime) -> tuple[LinkMessage, ...]:
         """The contents of a HELLO, by link code (section 6.2)."""
         groups: dict[int, list[NodeId]] = {}
         mprs = self.mprs(now)
-        for one, link in sorted(self.links.items()):
-            groups.setdefault(self._code(one, link, mprs, now), []).append(one)
+        for neighbor, link in sorted(self.links.items()):
+            groups.setdefault(self._code(neighbor, link, mprs, now), []).append(neighbor)
         return tuple(LinkMessage(code, tuple(neighbors)) for code, neighbors in sorted(groups.items()))
 
-    def _code(self, one: NodeId, link: Link, mprs: frozenset[NodeId], now: SimTime) -> int:
+    def _code(self, neighbor: NodeId, link: Link, mprs: frozenset[NodeId], now: SimTime) -> int:
         if link.is_symmetric(now):
-            mpr = NeighborType.MPR_NEIGH if one in mprs else NeighborType.SYM_NEIGH
+            mpr = NeighborType.MPR_NEIGH if neighbor in mprs else NeighborType.SYM_NEIGH
             return link_code(LinkType.SYM_LINK, mpr)
         heard = link.asym_time > now >= link.lost_link_time
         return link_code(LinkType.ASYM_LINK if heard else LinkType.LOST_LINK, NeighborType.NOT_NEIGH)
@@ -145,13 +147,13 @@ def select_mprs(neighbors: Mapping[NodeId, int], second: Mapping[NodeId, Iterabl
 
     `neighbors` has their willingness, `second` the neighbours before each two-hop neighbour.
     """
-    covers: dict[NodeId, set[NodeId]] = {one: set() for one in neighbors}
+    covers: dict[NodeId, set[NodeId]] = {neighbor: set() for neighbor in neighbors}
     for two, before in second.items():
-        for one in before:
-            covers[one].add(two)
-    chosen = {one for one, willingness in neighbors.items() if willingness == Willingness.WILL_ALWAYS}
+        for neighbor in before:
+            covers[neighbor].add(two)
+    chosen = {neighbor for neighbor, willingness in neighbors.items() if willingness == Willingness.WILL_ALWAYS}
     chosen |= {next(iter(before)) for before in second.values() if len(list(before)) == 1}
-    left = set(second).difference(*(covers[one] for one in chosen))
+    left = set(second).difference(*(covers[neighbor] for neighbor in chosen))
     while left:
         best = max(_candidates(neighbors, covers, left), key=_rank(neighbors, covers, left))
         chosen.add(best)
@@ -162,23 +164,23 @@ def select_mprs(neighbors: Mapping[NodeId, int], second: Mapping[NodeId, Iterabl
 def _candidates(
     neighbors: Mapping[NodeId, int], covers: Mapping[NodeId, set[NodeId]], left: set[NodeId]
 ) -> Iterator[NodeId]:
-    return (one for one in sorted(neighbors) if covers[one] & left)
+    return (neighbor for neighbor in sorted(neighbors) if covers[neighbor] & left)
 
 
 def _rank(
     neighbors: Mapping[NodeId, int], covers: Mapping[NodeId, set[NodeId]], left: set[NodeId]
 ) -> Callable[[NodeId], tuple[int, int, int]]:
     """Order by willingness, reachability, and degree D(y)."""
-    return lambda one: (neighbors[one], len(covers[one] & left), len(covers[one]))
+    return lambda neighbor: (neighbors[neighbor], len(covers[neighbor] & left), len(covers[neighbor]))
 
 
 def _without_redundant(
     chosen: set[NodeId], neighbors: Mapping[NodeId, int], covers: Mapping[NodeId, set[NodeId]], second: set[NodeId]
 ) -> set[NodeId]:
     """Drop relays without which all is covered, the least willing first (step 5)."""
-    for one in sorted(chosen, key=lambda one: (neighbors[one], one)):
-        others = chosen - {one}
+    for neighbor in sorted(chosen, key=lambda node: (neighbors[node], node)):
+        others = chosen - {neighbor}
         is_needed = second - set().union(*(covers[other] for other in others))
-        if not is_needed and neighbors[one] < Willingness.WILL_ALWAYS:
+        if not is_needed and neighbors[neighbor] < Willingness.WILL_ALWAYS:
             chosen = others
     return chosen

@@ -51,18 +51,20 @@ class Bench:
 def sent(actions: list[Action], kind: type[M]) -> list[tuple[NodeId, M]]:
     """The messages of a class, with their receivers."""
     return [
-        (one.destination, one.message) for one in actions if isinstance(one, Send) and isinstance(one.message, kind)
+        (action.destination, action.message)
+        for action in actions
+        if isinstance(action, Send) and isinstance(action.message, kind)
     ]
 
 
 def dropped(actions: list[Action]) -> list[str | None]:
     """Why packets are given up."""
-    return [one.detail for one in actions if isinstance(one, Note) and one.name == "drop"]
+    return [action.detail for action in actions if isinstance(action, Note) and action.name == "drop"]
 
 
 def delivered(actions: list[Action]) -> list[Notification]:
     """What the application gets."""
-    return [one.notification for one in actions if isinstance(one, Deliver)]
+    return [action.notification for action in actions if isinstance(action, Deliver)]
 
 
 def packet(destination: NodeId, *, originator: NodeId = 5, ttl: int = 35) -> DataPacket:

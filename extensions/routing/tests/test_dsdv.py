@@ -109,7 +109,7 @@ def test_a_new_number_alone_triggers_an_update_by_option() -> None:
 def test_changes_that_fill_a_frame_make_a_full_dump() -> None:
     """It goes out in parts, each with the node's own new number."""
     node = bench()
-    node.hear(Update(False, tuple(Advertised(one, 1, 2) for one in range(20, 20 + MOST_ENTRIES))), 1)
+    node.hear(Update(False, tuple(Advertised(number, 1, 2) for number in range(20, 20 + MOST_ENTRIES))), 1)
     updates = [update for _, update in sent(node.fire(TRIGGERED_TIMER), Update)]
     assert [(update.full, len(update.entries)) for update in updates] == [(True, MOST_ENTRIES), (True, 3)]
     assert {update.entries[0] for update in updates} == {Advertised(ME, 0, 2)}
@@ -140,4 +140,4 @@ def test_packets_wait_for_a_route() -> None:
     answers = [node.hear(packet(FAR), 5) for _ in range(6)]
     assert [dropped(actions) for actions in answers] == [[]] * 5 + [["no route"]]
     released = sent(node.hear(route(1, 2), 1), DataPacket)
-    assert [(to, one.ttl) for to, one in released] == [(1, 34)] * 5
+    assert [(to, sent_packet.ttl) for to, sent_packet in released] == [(1, 34)] * 5

@@ -66,10 +66,10 @@ def test_the_first_request_goes_to_neighbours_and_the_next_ones_further_after_gr
     while RequestTimer(FAR) in node.timers:
         before = node.timers[RequestTimer(FAR)]
         actions = node.fire(RequestTimer(FAR))
-        limits += [one.hop_limit for _, one in sent(actions, RouteRequest)]
+        limits += [message.hop_limit for _, message in sent(actions, RouteRequest)]
         waits += [node.timers[RequestTimer(FAR)] - before] if RequestTimer(FAR) in node.timers else []
     halves = [500, 1000, 2000, 4000, 8000]
-    assert waits == [one * MILLISECOND for one in (30, *halves, *[10_000] * 11)]
+    assert waits == [factor * MILLISECOND for factor in (30, *halves, *[10_000] * 11)]
     assert limits == [255] * 16
     assert dropped(actions) == ["no route"]
 
@@ -155,7 +155,7 @@ def test_a_broken_link_informs_the_source_and_salvages_the_packet() -> None:
     ((to, error),) = sent(actions, RouteError)
     assert (to, error.source, error.destination, error.unreachable) == (4, ME, 5, 3)
     salvaged = sent(actions, SourcedPacket)
-    assert [(to, one.route.salvage, nodes_of(one)) for to, one in salvaged] == [(6, 1, (ME, 6, FAR))] * 2
+    assert [(to, message.route.salvage, nodes_of(message)) for to, message in salvaged] == [(6, 1, (ME, 6, FAR))] * 2
 
 
 def test_a_packet_is_salvaged_fifteen_times_at_most() -> None:

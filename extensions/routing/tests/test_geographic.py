@@ -28,8 +28,8 @@ def at(x: float, y: float, near: Places, agent: type[Gpsr | Geocast] = Gpsr, **p
     """A node at a place that has heard its neighbours' beacons."""
     node = Bench(agent, **parameters)
     node.agent.position = (x, y)
-    for one, (px, py) in near.items():
-        node.hear(Beacon(Point(round(10 * px), round(10 * py))), one)
+    for name, (px, py) in near.items():
+        node.hear(Beacon(Point(round(10 * px), round(10 * py))), name)
     return node
 
 
@@ -57,7 +57,7 @@ def test_a_witness_removes_an_edge() -> None:
 def test_the_right_hand_rule_turns_counterclockwise_and_back_at_last() -> None:
     """From the direction of the edge that a packet came over."""
     near = {1: (10.0, 0.0), 2: (0.0, 10.0), 3: (-10.0, 0.0)}
-    assert [counterclockwise((0, 0), near[one], near) for one in near] == [2, 3, 1]
+    assert [counterclockwise((0, 0), near[name], near) for name in near] == [2, 3, 1]
     assert counterclockwise((0, 0), (10, 0), {1: (10.0, 0.0)}) == 1
     assert counterclockwise((0, 0), (10, 0), {}) is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import hypot
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +17,6 @@ from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.extensions.exploring.checker import Bounds
-from roambus.extensions.exploring.tests.exploring import explored
 from roambus.extensions.routing.dsdv import Dsdv
 from roambus.extensions.routing.dsr import Dsr
 from roambus.extensions.routing.gpsr import Gpsr
@@ -58,7 +57,7 @@ def test_everything_arrives_once_in_a_static_connected_graph(
     rows = run(agent, nodes, links, workload, time_limit=START + 10 * SECOND, parameters=mode, seed=seed)
     published = [row["notification_id"] for row in of(rows, "publish")]
     got = delivered(rows)
-    assert [one[:2] for one in got] == sorted((node, entry) for node in range(nodes) for entry in published)
+    assert [row[:2] for row in got] == sorted((node, entry) for node in range(nodes) for entry in published)
     assert of(rows, "drop") == []
     if agent is not Dsr:
         ways = distances(nodes, links, 0)
@@ -87,7 +86,9 @@ RANGE_M = 35.0
 def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
     """Places in metres, each within the range of an earlier one."""
     where = [(200, 200)]
-    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(lambda one: 1 <= hypot(*one) <= RANGE_M - 1)
+    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(
+        lambda offset: 1 <= hypot(*offset) <= RANGE_M - 1
+    )
     for count in range(draw(st.integers(1, 14))):
         (x, y), (dx, dy) = where[draw(st.integers(0, count))], draw(offsets)
         where.append((x + dx, y + dy))
@@ -116,8 +117,8 @@ def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[
     where = list(dict.fromkeys(where))
     rows = over_places(where, {"planarization": planarization, "link_layer": "false"}, seed)
     published = [row["notification_id"] for row in of(rows, "publish")]
-    assert [one[:2] for one in delivered(rows)] == sorted(
-        (node, one) for node in range(len(where)) for one in published
+    assert [row[:2] for row in delivered(rows)] == sorted(
+        (node, row) for node in range(len(where)) for row in published
     )
 
 
@@ -158,11 +159,18 @@ must nothing twice
 """
 
 
+def exploration_of(text: str, states: int | None = None) -> Any:
+    """The search of a question, by the extension that explores."""
+    bounds = pytest.importorskip("roambus.extensions.exploring.checker").Bounds
+    explored = pytest.importorskip("roambus.extensions.exploring.tests.exploring").explored
+    return explored(text, bounds() if states is None else bounds(states=states))
+
+
 @pytest.mark.parametrize("agent", STANDING)
 def test_no_order_of_a_cut_and_two_publications_delivers_twice(agent: str) -> None:
     """On a square; a table of DSDV never leads in a circle either."""
     loops = "must no loops\n" if agent == "dsdv" else ""
-    exploration = explored(STANDING[agent] + SQUARE + loops, Bounds(states=4000))
+    exploration = exploration_of(STANDING[agent] + SQUARE + loops, states=4000)
     assert exploration.counterexamples == []
     assert exploration.checker.figures.ended_by is None or agent == "olsr"
 
@@ -184,8 +192,8 @@ must nothing twice
 def test_dsr_delivers_everything_once_where_nothing_moves() -> None:
     """In every order of two publications; the other protocols have timers for ever, so no state of theirs is quiet."""
     for graph in GRAPHS:
-        exploration = explored(STANDING["dsr"] + STILL.format(graph=graph))
+        exploration = exploration_of(STANDING["dsr"] + STILL.format(graph=graph))
         assert exploration.counterexamples == []
         assert exploration.checker.figures.ended_by is None
-    one_hop = explored(f"{STANDING['dsr']} net_diameter=1" + STILL.format(graph=GRAPHS[0]))
+    one_hop = exploration_of(f"{STANDING['dsr']} net_diameter=1" + STILL.format(graph=GRAPHS[0]))
     assert one_hop.counterexamples

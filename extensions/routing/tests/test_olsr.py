@@ -32,7 +32,7 @@ SIX_S, FIFTEEN_S = 0x86, 0xE7
 
 def hello(*links: tuple[int, tuple[int, ...]], willingness: int = 3) -> Hello:
     """A HELLO with these link codes and neighbours, valid for 6 s."""
-    return Hello(SIX_S, 0x05, willingness, tuple(LinkMessage(*one) for one in links))
+    return Hello(SIX_S, 0x05, willingness, tuple(LinkMessage(*link) for link in links))
 
 
 def tc(originator: int, *selectors: int, number: int = 1, ansn: int = 1, ttl: int = 255) -> TopologyControl:
@@ -43,7 +43,7 @@ def tc(originator: int, *selectors: int, number: int = 1, ansn: int = 1, ttl: in
 def codes(node: Bench) -> dict[int, int]:
     """The link code of each neighbour in the node's next HELLO."""
     ((_, said),) = sent(node.fire(HELLO_TIMER), Hello)
-    return {one: told.link_code for told in said.links for one in told.neighbors}
+    return {neighbor: link.link_code for link in said.links for neighbor in link.neighbors}
 
 
 @pytest.mark.parametrize(("seconds", "field"), [(6, SIX_S), (15, FIFTEEN_S), (2, 0x05), (1, 0x04)])
@@ -110,9 +110,9 @@ def test_relays_always_cover_everything_and_none_is_redundant(graph: dict[int, s
     second = {two: sorted(before) for two, before in graph.items()}
     chosen = select_mprs(near, second)
     assert all(set(before) & chosen for before in second.values())
-    for one in chosen:
-        is_needed = any(set(before) & chosen == {one} for before in second.values())
-        assert is_needed or near[one] == Willingness.WILL_ALWAYS
+    for neighbor in chosen:
+        is_needed = any(set(before) & chosen == {neighbor} for before in second.values())
+        assert is_needed or near[neighbor] == Willingness.WILL_ALWAYS
 
 
 def test_a_relay_is_named_and_an_unwilling_neighbour_is_none() -> None:
@@ -128,11 +128,11 @@ def test_who_is_selected_floods_its_selectors() -> None:
     node = Bench(Olsr)
     assert not sent(node.fire(TC_TIMER), TopologyControl)
     node.hear(hello((MPR, (ME,))), 1)
-    ((_, told),) = sent(node.fire(TC_TIMER), TopologyControl)
-    assert (told.advertised_neighbors, told.ansn, told.ttl) == ((1,), 1, 255)
+    ((_, control),) = sent(node.fire(TC_TIMER), TopologyControl)
+    assert (control.advertised_neighbors, control.ansn, control.ttl) == ((1,), 1, 255)
     node.agent.lose_link(1, [], node.now)
-    ((_, told),) = sent(node.fire(TC_TIMER), TopologyControl)
-    assert (told.advertised_neighbors, told.ansn) == ((), 2)
+    ((_, control),) = sent(node.fire(TC_TIMER), TopologyControl)
+    assert (control.advertised_neighbors, control.ansn) == ((), 2)
     since = node.now
     while node.now <= since + 15 * SECOND:
         last = sent(node.fire(TC_TIMER), TopologyControl)
@@ -172,5 +172,5 @@ def test_routes_follow_neighbours_two_hop_neighbours_and_topology() -> None:
     node.hear(tc(2, 3), 1)
     node.hear(tc(3, 4), 1)
     assert node.agent.ways(0) == dict.fromkeys((1, 2, 3, 4), (1,))
-    assert [node.agent.routes(0)[one].distance for one in (1, 2, 3, 4)] == [1, 2, 3, 4]
+    assert [node.agent.routes(0)[node_id].distance for node_id in (1, 2, 3, 4)] == [1, 2, 3, 4]
     assert node.agent.ways(6 * SECOND) == {}

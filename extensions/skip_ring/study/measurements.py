@@ -59,7 +59,7 @@ def _changes_of_those_left(run: Run) -> pd.DataFrame:
 
 
 CRASHES = Extra((restored, rounds_to_restore))
-RESTORED, ROUNDS_TO_RESTORE = (one.column for one in CRASHES.metrics)
+RESTORED, ROUNDS_TO_RESTORE = (entry.column for entry in CRASHES.metrics)
 
 
 # Publications that only one has
@@ -90,7 +90,7 @@ def known_per_cent(run: Run) -> float:
 
 
 INFORMING = Extra((informed, rounds_to_inform, known_per_cent))
-INFORMED, ROUNDS_TO_INFORM, KNOWN_SENT = (one.column for one in INFORMING.metrics)
+INFORMED, ROUNDS_TO_INFORM, KNOWN_SENT = (entry.column for entry in INFORMING.metrics)
 
 
 # Joins
@@ -135,14 +135,14 @@ def _concerned(run: Run) -> pd.DataFrame:
 
 
 JOINS = Extra((two_consecutive_joins, most_joins_for_one))
-TWO_CONSECUTIVE, MOST_JOINS = (one.column for one in JOINS.metrics)
+TWO_CONSECUTIVE, MOST_JOINS = (entry.column for entry in JOINS.metrics)
 
 
 # What subscriptions and unsubscriptions cost the subscribers
 
 _OF_OVERLAY = tuple(
-    one.message_type
-    for one in (
+    message_type.message_type
+    for message_type in (
         messages.GetConfiguration,
         messages.Introduce,
         messages.IntroduceShortcut,

@@ -290,8 +290,8 @@ STEADY = Extra(
     )
 )
 
-CONVERGED, ROUNDS_TO_CONVERGE = (one.column for one in CONVERGENCE.metrics)
-REQUESTS_PER_ROUND, SENT_PER_NODE_ROUND, ANSWERS_PER_ROUND = (one.column for one in MAINTENANCE.metrics)
+CONVERGED, ROUNDS_TO_CONVERGE = (entry.column for entry in CONVERGENCE.metrics)
+REQUESTS_PER_ROUND, SENT_PER_NODE_ROUND, ANSWERS_PER_ROUND = (entry.column for entry in MAINTENANCE.metrics)
 DEGREE_MEAN, DEGREE_MAX = degree_mean.column, degree_max.column
 PER_SUBSCRIBE, PER_UNSUBSCRIBE = answers_per_subscribe.column, answers_per_unsubscribe.column
 FURTHER = further_answers_per_operation.column

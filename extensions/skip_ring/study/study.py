@@ -73,7 +73,9 @@ def convergence_plans(measured: Measurements) -> Iterator[Plan]:
     for agent, called in ((OURS, "labels checked"), (AS_PUBLISHED, "as published")):
         if agent in measured.agents:
             for metric, title in ((ROUNDS_TO_CONVERGE, "Rounds to converge"), (CONVERGED, "Runs that converge")):
-                lines = [Line(STARTS.get(one, one), {AGENT: agent, START: one}) for one in measured.values(START)]
+                lines = [
+                    Line(STARTS.get(start, start), {AGENT: agent, START: start}) for start in measured.values(START)
+                ]
                 name = f"{metric.replace('_', '-')}-{agent}"
                 yield Plan(name, f"{title}, {called}", metric, SUBSCRIBERS, lines, x_title=_X_TITLE)
 
@@ -126,7 +128,7 @@ _JOINING = (
 
 def publication_plans(measured: Measurements) -> Iterator[Plan]:
     """Plan the time until all have everything, and redundant publications, a line for each start."""
-    lines = [Line(FULL_STARTS.get(one, one), {AGENT: OURS, START: one}) for one in measured.values(START)]
+    lines = [Line(FULL_STARTS.get(start, start), {AGENT: OURS, START: start}) for start in measured.values(START)]
     yield _plan("informed", "Subscribers that finally have everything", INFORMED, lines)
     yield _plan("rounds-to-inform", "Until all have everything, if they do", ROUNDS_TO_INFORM, lines)
     yield _plan("sent-in-vain", "Publications sent to who has them", KNOWN_SENT, lines)
@@ -134,14 +136,16 @@ def publication_plans(measured: Measurements) -> Iterator[Plan]:
 
 def crash_plans(measured: Measurements) -> Iterator[Plan]:
     """Plan the time to restore the ring, a line for each share of crashes."""
-    lines = [Line(f"{float(one):.0%} crash", {AGENT: OURS, CRASHED: one}) for one in measured.values(CRASHED)]
+    lines = [Line(f"{float(share):.0%} crash", {AGENT: OURS, CRASHED: share}) for share in measured.values(CRASHED)]
     yield _plan("restored", "Subscribers crash: runs that are restored", RESTORED, lines)
     yield _plan("rounds-to-restore", "Subscribers crash: rounds to restore the ring", ROUNDS_TO_RESTORE, lines)
 
 
 def topic_plans(measured: Measurements) -> Iterator[Plan]:
     """Plan the supervisor's messages, with a line for each number of subscribers."""
-    lines = [Line(f"{one} subscribers", {AGENT: OURS, SUBSCRIBERS: one}) for one in measured.values(SUBSCRIBERS)]
+    lines = [
+        Line(f"{number} subscribers", {AGENT: OURS, SUBSCRIBERS: number}) for number in measured.values(SUBSCRIBERS)
+    ]
     title = "The supervisor of several topics in a legitimate state"
     yield Plan("skip-ring-topics", title, ANSWERS_PER_ROUND, TOPICS, lines, x_title="topics")
 

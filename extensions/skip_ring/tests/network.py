@@ -45,7 +45,7 @@ class Outcome:
         """By node: what its trie holds."""
         members = {agent.node: agent.members.get(topic) for agent in self.agents}
         return {
-            node: [str(one.id) for one in member.publications.trie.publications()]
+            node: [str(publication.id) for publication in member.publications.trie.publications()]
             for node, member in members.items()
             if member is not None
         }
@@ -104,7 +104,7 @@ def published(at: SimTime, node: NodeId, topic: int = 1) -> Command:
 
 def assert_skip_ring(subscribers: Mapping[NodeId, Subscriber]) -> None:
     """Labels and edges are exactly those of the definition."""
-    nodes = {one.ring.label or "": node for node, one in subscribers.items()}
+    nodes = {member.ring.label or "": node for node, member in subscribers.items()}
     assert {label: _labels_of(subscribers[node], nodes) for label, node in nodes.items()} == {
         label: (place.left, place.right, place.ring, place.shortcuts)
         for label, place in skip_ring(len(subscribers)).items()
@@ -115,7 +115,8 @@ def _labels_of(subscriber: Subscriber, nodes: Mapping[str, NodeId]) -> tuple[obj
     """Its edges by labels; one to a node that does not have the label that it is stored under is none of these."""
     ring, shortcuts = subscriber.ring, subscriber.shortcuts.nodes
     edges = [
-        one and (one.label if nodes.get(one.label) == one.node else one) for one in (ring.left, ring.right, ring.ring)
+        neighbour and (neighbour.label if nodes.get(neighbour.label) == neighbour.node else neighbour)
+        for neighbour in (ring.left, ring.right, ring.ring)
     ]
     return (
         *edges,

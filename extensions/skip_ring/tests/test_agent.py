@@ -52,9 +52,9 @@ def test_crashed_subscribers_are_excluded_and_come_back() -> None:
     """The supervisor's failure detector alone is enough for it (section 3.3)."""
     crashes = [Fault(20 * SECOND, node, FaultKind.CRASH) for node in (2, 5)]
     outcome = run(6, rounds=80, faults=crashes)
-    assert_skip_ring({node: one for node, one in outcome.subscribers().items() if node not in {2, 5}})
+    assert_skip_ring({node: member for node, member in outcome.subscribers().items() if node not in {2, 5}})
     recovered = run(6, rounds=80, faults=[*crashes, Fault(50 * SECOND, 2, FaultKind.RECOVER)])
-    assert_skip_ring({node: one for node, one in recovered.subscribers().items() if node != 5})
+    assert_skip_ring({node: member for node, member in recovered.subscribers().items() if node != 5})
 
 
 def test_the_ring_comes_back_after_a_crash_of_the_supervisor() -> None:
@@ -101,7 +101,7 @@ def test_who_was_away_gets_what_it_missed() -> None:
     publications = [published(15 * SECOND, 1), published(30 * SECOND, 3), published(35 * SECOND, 2)]
     outcome = run(4, rounds=60, commands=[*away, *publications])
     assert_skip_ring(outcome.subscribers())
-    assert delivered(outcome) == {(node, one) for node in range(1, 5) for one in ("1.0", "3.0", "2.0")}
+    assert delivered(outcome) == {(node, publication) for node in range(1, 5) for publication in ("1.0", "3.0", "2.0")}
     assert len(outcome.of("deliver")) == 12
 
 
@@ -141,7 +141,7 @@ def test_with_one_topic_any_filter_is_a_subscribers_own() -> None:
     for price, expected in ((2, 1), (4, 0)):
         message = messages.PublishNew("", 1, Notification(NotificationId(9, price), (("price", price),)))
         actions = list(wanting.handle(Received(5, message, 0.0, 0.0), 0))
-        assert len([one for one in actions if type(one).__name__ == "Deliver"]) == expected
+        assert len([action for action in actions if type(action).__name__ == "Deliver"]) == expected
 
 
 def test_further_constraints_beside_the_topic_are_a_subscribers_own() -> None:
@@ -184,7 +184,7 @@ def test_supervisor_and_subscriber_of_one_node_need_no_messages() -> None:
     both = agent(SUPERVISOR, Role.BROKER | Role.SUBSCRIBER)
     both.handle(Started(), 0)
     actions = list(both.handle(Subscribe(ANY_TOPIC), 0))
-    assert not any(isinstance(one, Send) for one in actions)
+    assert not any(isinstance(action, Send) for action in actions)
     assert both.members[1].ring.label == "0"
 
 
@@ -234,9 +234,9 @@ def test_the_trace_tells_shortcuts_by_label_and_node() -> None:
     last = dict(rows)
     node_of = {fields[1]: node for node, fields in last.items()}
     for label, place in skip_ring(8).items():
-        told = last[node_of[label]][5]
-        assert set(told.split(",")) == ({f"{one}:{node_of[one]}" for one in place.shortcuts} or {"-"})
-    assert any(one.endswith(":-") for _, fields in rows for one in fields[5].split(","))
+        shown = last[node_of[label]][5]
+        assert set(shown.split(",")) == ({f"{label}:{node_of[label]}" for label in place.shortcuts} or {"-"})
+    assert any(word.endswith(":-") for _, fields in rows for word in fields[5].split(","))
 
 
 def test_a_copy_of_an_agent_lives_a_life_of_its_own() -> None:

@@ -10,8 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.lone_rings import main
+from roambus.extensions.skip_ring.tests.rings import (
+    Network,
+    Start,
+    Stored,
+    draw_delay,
+    draw_start,
+    with_false_labels,
+    wound,
+)
 from roambus.python_protocol.simtime import MILLISECOND
-from tests.support.rings import Network, Start, Stored, draw_delay, draw_start, with_false_labels, wound
 
 SIX = ["001", "01", "011", "1", "101", "11"]
 

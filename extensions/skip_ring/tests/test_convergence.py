@@ -22,7 +22,7 @@ def assert_converged(outcome: Outcome, subscribers: int) -> None:
     assert outcome.last_change_s() < ROUNDS - CLOSURE
     supervisor = outcome.agents[0].supervisor
     assert supervisor is not None
-    assert supervisor.database(1).entries == {one.ring.label: node for node, one in found.items()}
+    assert supervisor.database(1).entries == {member.ring.label: node for node, member in found.items()}
 
 
 @given(st.integers(1, 7), seeds)
@@ -32,7 +32,7 @@ def test_any_corrupted_state_becomes_the_skip_ring_and_stays_it(subscribers: int
     outcome = run(subscribers, rounds=ROUNDS, corruption=EVERYTHING, seed=seed)
     assert_converged(outcome, subscribers)
     tries = list(outcome.publications().values())
-    assert all(one == tries[0] for one in tries)
+    assert all(result == tries[0] for result in tries)
 
 
 @pytest.mark.parametrize("kind", EVERYTHING.split("+"))

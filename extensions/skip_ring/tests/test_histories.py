@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.ring_histories import CHECKS, History, Step, carry_out
+from roambus.extensions.skip_ring.tests.ring_histories import CHECKS, History, Step, carry_out
 
 LEFT = History(
     2, 2000, corrupted=False, steps=(Step("subscribe", 1, 0), Step("subscribe", 2, 0), Step("unsubscribe", 1, 60_000))

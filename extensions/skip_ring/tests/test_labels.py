@@ -62,7 +62,7 @@ def test_labels_computed_from_the_neighbours_are_those_of_the_definition(nodes: 
     """For any number of subscribers, of every one."""
     for label, place in skip_ring(nodes).items():
         neighbours = (place.left or place.ring, place.right or place.ring)
-        computed = {one for neighbour in neighbours for one in shortcut_labels(label, neighbour or "")}
+        computed = {shortcut for neighbour in neighbours for shortcut in shortcut_labels(label, neighbour or "")}
         assert computed == place.shortcuts
 
 

@@ -14,7 +14,7 @@ BITS = 12
 publications = st.builds(
     Notification, st.builds(NotificationId, st.integers(0, 9), st.integers(0, 99)), st.just((("topic", 1),))
 )
-several = st.lists(publications, max_size=20, unique_by=lambda one: publication_key(one, BITS))
+several = st.lists(publications, max_size=20, unique_by=lambda publication: publication_key(publication, BITS))
 
 
 def trie_of(entries: list[Notification]) -> PatriciaTrie:
@@ -29,7 +29,7 @@ def test_what_is_inserted_is_there_once_in_the_order_of_keys(entries: list[Notif
     """A second time it is not new."""
     trie = trie_of(entries)
     assert not any(trie.insert(entry) for entry in entries)
-    assert list(trie.publications()) == sorted(entries, key=lambda one: publication_key(one, BITS))
+    assert list(trie.publications()) == sorted(entries, key=lambda publication: publication_key(publication, BITS))
 
 
 @given(several, st.randoms())
@@ -61,5 +61,5 @@ def test_a_prefix_leads_to_the_node_with_the_shortest_label_and_all_below(
     below = [node for node in trie.nodes() if node.label.startswith(prefix)]
     assert trie.first_below(prefix) == min(below, key=lambda node: len(node.label), default=None)
     assert trie.find(prefix) == next((node for node in below if node.label == prefix), None)
-    keys = [publication_key(one, BITS) for one in trie.publications(prefix)]
-    assert keys == sorted(key for one in entries if (key := publication_key(one, BITS)).startswith(prefix))
+    keys = [publication_key(publication, BITS) for publication in trie.publications(prefix)]
+    assert keys == sorted(key for entry in entries if (key := publication_key(entry, BITS)).startswith(prefix))

@@ -18,7 +18,7 @@ U, V = 1, 2
 BITS = 10
 PARAMETERS = SkipRingParameters(key_bits=BITS)
 ALL = [Notification(NotificationId(9, number), (("topic", 1),)) for number in range(60)]
-DISTINCT = list({publication_key(one, BITS): one for one in ALL}.values())
+DISTINCT = list({publication_key(publication, BITS): publication for publication in ALL}.values())
 sets = st.sets(st.sampled_from(DISTINCT), max_size=12)
 
 
@@ -32,7 +32,9 @@ def holding(entries: set[Notification]) -> Publications:
 def exchange(u: Publications, v: Publications) -> list[Notification]:
     """Each sends its root once, and all that follows is handled; returns the publications that were sent."""
     parts: dict[NodeId, Publications] = {U: u, V: v}
-    pending = deque([(V, one) for one in after_timeout(v, U)] + [(U, one) for one in after_timeout(u, V)])
+    pending = deque(
+        [(V, message) for message in after_timeout(v, U)] + [(U, message) for message in after_timeout(u, V)]
+    )
     sent: list[Notification] = []
     while pending:
         sender, action = pending.popleft()
@@ -41,7 +43,7 @@ def exchange(u: Publications, v: Publications) -> list[Notification]:
             sent += [message.publication] if isinstance(message, Publish) else []
             receiver = parts[action.destination]
             receiver.hear(message, sender, 0)
-            pending += [(action.destination, one) for one in receiver.take()]
+            pending += [(action.destination, message) for message in receiver.take()]
     return sent
 
 
@@ -92,7 +94,7 @@ def test_a_later_subscription_gets_what_was_published_before_once() -> None:
     """Two filters that match do not make two deliveries."""
     part = holding(set(ALL[:2]))
     part.subscribe(Filter())
-    assert {one.notification for one in part.take() if isinstance(one, Deliver)} == set(ALL[:2])
+    assert {action.notification for action in part.take() if isinstance(action, Deliver)} == set(ALL[:2])
     part.subscribe(parse_filter("topic = 1"))
     assert part.take() == []
 

@@ -14,7 +14,7 @@ from roambus.extensions.skip_ring.messages import (
 )
 from roambus.extensions.skip_ring.subscriber import MINIMAL, PATIENCE, Subscriber
 from roambus.python_protocol.roles import NodeId
-from tests.python_protocol.brokers.actions import asked, sends, told
+from tests.python_protocol.brokers.actions import asked, receive, sends
 
 ME, LEFT, RIGHT, OLD, SUPERVISOR = 3, 1, 2, 4, 0
 TOPIC = "news"
@@ -59,7 +59,7 @@ def test_a_left_neighbour_that_introduces_itself_is_not_silent() -> None:
     for sender, label, expected in ((LEFT, "0", []), (RIGHT, "1", [2, 3])):
         subscriber = configured()
         assert requests(subscriber, PATIENCE) == []
-        told(subscriber, sender, Introduce(TOPIC, Reference(sender, label), False, OWN))
+        receive(subscriber, sender, Introduce(TOPIC, Reference(sender, label), False, OWN))
         assert requests(subscriber, 3) == expected
 
 
@@ -73,7 +73,7 @@ def test_a_former_neighbour_that_is_nearer_is_asked_for() -> None:
     for label, is_asked_for in (("001", True), ("01", True), ("11", False)):
         subscriber = configured()
         subscriber.ring.right = Reference(OLD, label)
-        sent = sends(told(subscriber, SUPERVISOR, configuration(left, right)))
+        sent = sends(receive(subscriber, SUPERVISOR, configuration(left, right)))
         assert ((SUPERVISOR, GetConfiguration(TOPIC, OLD)) in sent) == is_asked_for
         assert any(to != SUPERVISOR for to, _ in sent) != is_asked_for
 
@@ -81,14 +81,14 @@ def test_a_former_neighbour_that_is_nearer_is_asked_for() -> None:
 def test_a_configured_neighbour_that_stays_is_not_asked_for() -> None:
     """It was a neighbour before, and is one again."""
     left, right = Reference(LEFT, "0"), Reference(RIGHT, "01")
-    assert sends(told(configured(), SUPERVISOR, configuration(left, right))) == []
+    assert sends(receive(configured(), SUPERVISOR, configuration(left, right))) == []
 
 
 def test_leave_to_go_deletes_label_and_connections() -> None:
     """A SetData without a label."""
     subscriber = configured()
     subscriber.shortcuts.nodes["1"] = RIGHT
-    told(subscriber, SUPERVISOR, SetData(TOPIC, None, None, None))
+    receive(subscriber, SUPERVISOR, SetData(TOPIC, None, None, None))
     assert (subscriber.own, subscriber.neighbours()) == (None, [])
 
 
@@ -96,7 +96,7 @@ def test_a_node_that_is_not_in_the_ring_is_forgotten_as_a_neighbour_and_as_a_sho
     """The lemma on unsubscribe."""
     subscriber = configured()
     subscriber.shortcuts.nodes["01"] = LEFT
-    told(subscriber, LEFT, RemoveConnections(TOPIC, LEFT))
+    receive(subscriber, LEFT, RemoveConnections(TOPIC, LEFT))
     assert subscriber.neighbours() == [RIGHT]
     assert subscriber.shortcuts.nodes["01"] is None
 

@@ -42,7 +42,7 @@ def found_in_one_process(agent: str, folder: Path) -> Iterator[Finding]:
 def test_what_is_wrong_is_found_with_the_line(agent: Misbehaving, tmp_path: Path) -> None:
     """Shared memory, timers of nobody's, messages that are not their bytes, and what agents must bear."""
     found = list(found_in_one_process(str(write(agent, tmp_path, tmp_path)), tmp_path))
-    assert agent.is_told_by("\n".join(map(str, found))), found
+    assert agent.is_described_by("\n".join(map(str, found))), found
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.extensions.viewer.report import write_report
+from roambus.extensions.viewer.tests.films import run_moving, run_tree
 from tests.experiments.measured import HOSTILE, QUICK, hostile, write_measurements
 from tests.support.browser import chromium
-from tests.support.films import run_moving, run_tree
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

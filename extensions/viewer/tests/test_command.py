@@ -42,9 +42,9 @@ def test_an_export_is_one_page_with_all_runs(
     """The same each time; it refers to nothing outside, and its policy allows nothing."""
     file = tmp_path / "film.html"
     replay(moving_run, "--with", other_run, "--export", file)
-    told = capsys.readouterr()
-    assert told.out == f"{file}\n"
-    assert "\ntemplate " not in told.err
+    output = capsys.readouterr()
+    assert output.out == f"{file}\n"
+    assert "\ntemplate " not in output.err
     page = file.read_text()
     assert page.count('class="film">') == 2
     assert not re.findall(r"(?:src|href)=", page)
@@ -92,7 +92,7 @@ def test_a_run_is_served_until_it_is_interrupted(moving_run: Path) -> None:
             process.kill()
 
 
-def test_mistakes_are_told_in_one_message(tmp_path: Path, moving_run: Path) -> None:
+def test_mistakes_are_reported_in_one_message(tmp_path: Path, moving_run: Path) -> None:
     """What is damaged is named; nothing is written."""
     file = tmp_path / "film.html"
     with pytest.raises(UserError, match=r"nowhere: there is no such run"):

@@ -109,10 +109,10 @@ def test_a_claim_leads_to_its_figure_and_its_numbers(show: Show, report: Path) -
     """From the table by key: the claim stands beside the figure that shows it."""
     page = show(report)
     page.get_by_role("link", name=re.compile("^6[.] MFT-PubSub keeps up")).press("Enter")
-    told = page.locator("#claim-6")
-    assert told.evaluate("one => one.closest('.pair').querySelector('figure').id") == "figure-4.6"
-    told.locator("summary").press("Enter")
-    assert "doublings of delay" in told.inner_text()
+    claim = page.locator("#claim-6")
+    assert claim.evaluate("one => one.closest('.pair').querySelector('figure').id") == "figure-4.6"
+    claim.locator("summary").press("Enter")
+    assert "doublings of delay" in claim.inner_text()
 
 
 @pytest.mark.parametrize("width", [390, 1400])

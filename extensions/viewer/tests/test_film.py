@@ -14,10 +14,10 @@ from roambus.bridge.scenario.radio import GivenLosses
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.film import Film, make_film
 from roambus.extensions.viewer.scene import BELIEF_ORIGIN_M, Place, believed_places, drawn_links
+from roambus.extensions.viewer.tests.films import Row, row, write_rows
 from roambus.extensions.viewer.witness import find_source, read_rows
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
-from tests.support.films import Row, row, write_rows
 from tests.support.scenarios import scenario
 
 
@@ -29,11 +29,13 @@ def film_of(path: Path) -> Film:
 def test_every_happening_is_in_the_film(moving_run: Path) -> None:
     """In its order, at its time, with node, peer, type, notification and detail."""
     film, table = film_of(moving_run), read_rows(moving_run / "trace.parquet")
-    rows = [one for one in table.to_pylist() if one["event"] not in {"move", "role", "energy", "radio"}]
+    rows = [
+        trace_row for trace_row in table.to_pylist() if trace_row["event"] not in {"move", "role", "energy", "radio"}
+    ]
     header, columns = film.header, film.columns
     times = np.cumsum(columns["wait"]) / 1e9
     assert len(rows) == len(times)
-    for number, one in enumerate(rows):
+    for number, row_ in enumerate(rows):
         texts = {
             name: ([None, *header[texts]])[columns[column][number]]
             for name, column, texts in (
@@ -42,21 +44,21 @@ def test_every_happening_is_in_the_film(moving_run: Path) -> None:
                 ("detail", "detail", "details"),
             )
         }
-        assert texts == {name: one[name] for name in texts}
-        assert header["kinds"][columns["kind"][number]] == one["event"]
+        assert texts == {name: row_[name] for name in texts}
+        assert header["kinds"][columns["kind"][number]] == row_["event"]
         assert (columns["node"][number], columns["peer"][number] - 1) == (
-            one["node"],
-            -1 if one["peer"] is None else one["peer"],
+            row_["node"],
+            -1 if row_["peer"] is None else row_["peer"],
         )
-        assert times[number] == pytest.approx(one["time_s"], abs=1e-9)
+        assert times[number] == pytest.approx(row_["time_s"], abs=1e-9)
 
 
 def test_nodes_are_where_the_trace_moves_them(moving_run: Path) -> None:
     """To the millimetre, in the scenario's field."""
     film, table = film_of(moving_run), read_rows(moving_run / "trace.parquet")
-    moves = [one for one in table.to_pylist() if one["event"] == "move"]
+    moves = [trace_row for trace_row in table.to_pylist() if trace_row["event"] == "move"]
     x, y = film.columns["placeX"], film.columns["placeY"]
-    assert [f"{a / 1000:.3f} {b / 1000:.3f}" for a, b in zip(x, y, strict=True)] == [one["detail"] for one in moves]
+    assert [f"{a / 1000:.3f} {b / 1000:.3f}" for a, b in zip(x, y, strict=True)] == [move["detail"] for move in moves]
     assert (film.header["field"], film.header["placed"]) == ([90.0, 90.0], True)
     assert film.header["links"]["kind"] == "distance"
     assert film.header["links"]["reach"][0] == pytest.approx(46.4, abs=0.1)
@@ -80,9 +82,9 @@ def test_believed_places_are_those_of_the_receivers() -> None:
     wrong, right = NodeSettings((5, 5), position_noise_m=9.0, fix_interval=3 * SECOND), NodeSettings((9, 9))
     described = replace(scenario([Role.NONE] * 2, time_limit=8 * SECOND), nodes=(wrong, right))
     fixes = list(believed_places(described, [Place(0, 0, 5, 5), Place(0, 1, 9, 9)]))
-    assert [(one.time_s, one.node) for one in fixes] == [(0, 0), (3, 0), (6, 0)]
-    told = Receivers(described)._receivers[0].fix(3 * SECOND)[0]
-    assert told == pytest.approx((fixes[1].x - BELIEF_ORIGIN_M, fixes[1].y - BELIEF_ORIGIN_M))
+    assert [(fix.time_s, fix.node) for fix in fixes] == [(0, 0), (3, 0), (6, 0)]
+    believed = Receivers(described)._receivers[0].fix(3 * SECOND)[0]
+    assert believed == pytest.approx((fixes[1].x - BELIEF_ORIGIN_M, fixes[1].y - BELIEF_ORIGIN_M))
 
 
 def test_nodes_of_a_given_tree_are_drawn_by_level(tree_run: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.trace.parquet import read_trace
 from roambus.extensions.viewer.document import page_of
-from tests.support.films import Row, row, write_rows
+from roambus.extensions.viewer.tests.films import Row, row, write_rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -103,14 +103,14 @@ def test_the_slider_goes_anywhere(show: Show, tree_run: Path) -> None:
     """What is told there is what the trace has at that time: one tree, or two while half of the brokers are away."""
     page = show(tree_run)
     assert "0 published" in caption(page)
-    one, two = "1 tree: n0 leads 10", "2 trees: n0 leads 6, n2 leads 4"
-    for time, trees in ((20, one), (30, two), (20, one)):
+    single, two = "1 tree: n0 leads 10", "2 trees: n0 leads 6, n2 leads 4"
+    for time, trees in ((20, single), (30, two), (20, single)):
         page.locator("#slider").fill(str(time))
         rows = read_trace(tree_run / "trace.parquet").to_pylist()
         happened = [row["event"] for row in rows if row["time_s"] <= time]
-        told = f"{happened.count('publish')} published, {happened.count('deliver')} delivered, "
+        counts = f"{happened.count('publish')} published, {happened.count('deliver')} delivered, "
         stored = f"{happened.count('store') - happened.count('replay')} stored"
-        assert told + stored in caption(page)
+        assert counts + stored in caption(page)
         assert trees in caption(page)
 
 
@@ -162,7 +162,7 @@ def test_what_is_sent_at_regular_intervals_does_not_drown_the_rest(show: Show, t
     beats = [row(second + node / 10, node, "send", message_type="BEAT") for second in range(12) for node in (0, 1)]
     floods = [row(second + 0.5, 0, "send", message_type="FLOOD", notification_id=f"0.{second}") for second in range(12)]
     odd = [row(time, 1, "send", message_type="ODD") for time in (0.3, 0.4, 2.2, 2.9, 7.0, 7.1, 7.2, 9.9, 11.5, 11.6)]
-    rows = sorted([*beats, *floods, *odd], key=lambda one: float(str(one["time_s"])))
+    rows = sorted([*beats, *floods, *odd], key=lambda trace_row: float(str(trace_row["time_s"])))
     page = show(write_rows(tmp_path, rows))
     shown = {name: page.get_by_role("checkbox", name=name).is_checked() for name in ("BEAT", "FLOOD", "ODD")}
     assert shown == {"BEAT": False, "FLOOD": True, "ODD": True}
@@ -222,7 +222,7 @@ def test_areas_of_subscriptions_are_drawn(show: Show, tmp_path: Path, moving_run
     """A circle, then a rectangle, until it is unsubscribed."""
     circle, rectangle = "within 30 of (50, 40)", "topic = 'a' and x >= 10 and x <= 30 and y >= 0 and y <= 30.5"
     rows = [row(1, 0, "subscribe", detail=circle), row(2, 0, "subscribe", detail=rectangle)]
-    rows += [row(3, 0, "unsubscribe", detail=one) for one in (circle, rectangle)]
+    rows += [row(3, 0, "unsubscribe", detail=area) for area in (circle, rectangle)]
     page = show(write_rows(tmp_path, rows))
     pictures = []
     for time in (0, 1, 2, 3):

@@ -129,18 +129,18 @@ def test_the_picture_of_a_quantity_has_the_claimed_side_on_the_right(side: Side,
 def test_what_differs_from_the_whole_study_is_listed() -> None:
     """Settings, values, agents and seeds, here and there; of the whole study nothing is."""
     found = StudyResults(load_study("thesis"), (of_thesis(QUICK),))
-    told = {name: (here, there) for name, here, there in differences(found)}
-    assert told["time limit"] == ("200", "700")
-    assert told["config"] == ("C2, C4, C8", "C2, C4, C8, C16, C32")
-    assert told["agents"] == ("mft, aodv", "mft, aodv, mft-as-published, aodv-thesis")
-    assert told["seeds"] == ("3", "10")
+    differing = {name: (here, there) for name, here, there in differences(found)}
+    assert differing["time limit"] == ("200", "700")
+    assert differing["config"] == ("C2, C4, C8", "C2, C4, C8, C16, C32")
+    assert differing["agents"] == ("mft, aodv", "mft, aodv, mft-as-published, aodv-thesis")
+    assert differing["seeds"] == ("3", "10")
 
 
 def test_what_was_run() -> None:
     """Agents, axes, seeds, number of runs and durations."""
-    told = dict(facts(QUICK))
-    assert (told["agents"], told["config"], told["speed"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
-    assert (told["seeds a point"], told["runs"], told["time limit"]) == ("3", "36, complete", "200 s")
+    known = dict(facts(QUICK))
+    assert (known["agents"], known["config"], known["speed"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
+    assert (known["seeds a point"], known["runs"], known["time limit"]) == ("3", "36, complete", "200 s")
 
 
 def test_the_first_screen_says_how_it_was_made(tmp_path: Path) -> None:
@@ -151,11 +151,11 @@ def test_the_first_screen_says_how_it_was_made(tmp_path: Path) -> None:
         log = tmp_path / "traces" / "agent=mft" / f"seed={seed}" / "run.log"
         log.parent.mkdir(parents=True)
         log.write_text(f"agent mft, seed {seed}: complete in 61.00 s, 60.00 s of CPU, 9 MiB\n{maker_line()}\n")
-    told = dict(making(read_results(tmp_path)))
-    assert re.fullmatch(r"roambus \S+(, commit [0-9a-f]{12})?", told["made with"])
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d", told["made on"])
-    assert re.fullmatch(r"\w+ \w+, \d+ cores, Python 3[.\d]+", told["machine"])
-    assert told["run time"] == "120 s of CPU in all"
+    made = dict(making(read_results(tmp_path)))
+    assert re.fullmatch(r"roambus \S+(, commit [0-9a-f]{12})?", made["made with"])
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", made["made on"])
+    assert re.fullmatch(r"\w+ \w+, \d+ cores, Python 3[.\d]+", made["machine"])
+    assert made["run time"] == "120 s of CPU in all"
 
 
 def test_the_first_screen_says_whether_it_is_the_whole(page: Page, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_the_first_screen_says_whether_it_is_the_whole(page: Page, tmp_path: Pat
         assert scope(StudyResults(load_study("thesis"), (of_thesis(measured),))) == kind
 
 
-def test_missing_runs_are_told() -> None:
+def test_missing_runs_are_reported() -> None:
     """A report of an unfinished sweep says how much is missing."""
     whole = measurements(configs=("C2",), speeds=("2",), seeds=3)
     whole.sweep["seeds"] = [0, 1, 2, 3, 4]

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.extensions.viewer.server import PageServer
+from roambus.extensions.viewer.server import MAX_QUESTION_BYTES, PageServer
+from tests.support.documents import page
 
 
 @pytest.fixture
@@ -145,3 +146,9 @@ def test_those_who_sit_there_keep_nobody_out(server: PageServer, monkeypatch: py
             stack.enter_context(create_connection(("127.0.0.1", server.server_port)))
         assert get(server, server.path).status == 200
         assert ask(server, b"[1]", Content_Length="10").status == 408
+
+
+def test_the_page_on_trust_has_the_bound_of_a_question() -> None:
+    """As the server has it."""
+    said = f"The page of `roambus play` may ask for {MAX_QUESTION_BYTES // 1024} KiB at most."
+    assert said in page("trust").read_text(encoding="utf-8")

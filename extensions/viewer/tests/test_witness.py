@@ -10,12 +10,12 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.film import Film, make_film
+from roambus.extensions.viewer.tests.films import run_moving
 from roambus.extensions.viewer.witness import carried, find_source, observe, read_rows
 from roambus.python_protocol.brokers.broker import Pub
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.mft.messages import Rep
 from roambus.python_protocol.parts.link import LinkData
-from tests.support.films import run_moving
 
 
 def film_of(path: Path) -> Film:

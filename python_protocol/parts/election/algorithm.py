@@ -143,7 +143,7 @@ class Election(Overlay):
         """The round's best copy so far."""
         self._parent_copy: Copy | None = None
         """The parent's copy of this round, if arrived."""
-        self._told_hops = MAX_HOPS
+        self._announced_hops = MAX_HOPS
         """The hops that this node sent in this round."""
         self._parent_missed = 0
         self._excluded: dict[NodeId, SimTime] = {}
@@ -193,8 +193,8 @@ class Election(Overlay):
         """Pass the round on (the thesis, figure 2.4b and c), unless only excluded neighbours sent it."""
         heard = self._parent_copy if self._parameters.sticky_parent and self._parent_copy else self._best
         if heard is not None:
-            self._told_hops = min(heard.hops + 1, MAX_HOPS)
-            self._broadcast(self._told_hops)
+            self._announced_hops = min(heard.hops + 1, MAX_HOPS)
+            self._broadcast(self._announced_hops)
         self._age(now)
 
     @on_timer(CHOOSE)
@@ -252,7 +252,7 @@ class Election(Overlay):
     def _receive_again(self, copy: Copy) -> None:
         """Take a later copy of the round; the relay waits for the parent's."""
         self._compare(copy)
-        if copy.sender == self.parent and self._told_hops == MAX_HOPS and self._parameters.sticky_parent:
+        if copy.sender == self.parent and self._announced_hops == MAX_HOPS and self._parameters.sticky_parent:
             self._relay_after(0)
 
     def _receive_news(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
@@ -283,7 +283,7 @@ class Election(Overlay):
     def _begin_round(self, copy: Copy, message: Heartbeat, now: SimTime) -> None:
         self._round = message.round
         self._best = self._parent_copy = None
-        self._told_hops = MAX_HOPS
+        self._announced_hops = MAX_HOPS
         self._gap.heard(now)
         self._compare(copy)
         self._relay_after(self._patience(copy))
@@ -302,7 +302,7 @@ class Election(Overlay):
         """Keep the copy if it is the parent's, or the best so far."""
         if copy.sender == self.parent:
             self._parent_copy = copy
-        elif copy.hops >= self._told_hops:
+        elif copy.hops >= self._announced_hops:
             return
         if (self._best is None or copy[:2] < self._best[:2]) and copy.sender not in self._excluded:
             self._best = copy

@@ -52,8 +52,8 @@ def test_what_a_recording_was_made_of_is_found_again() -> None:
 )
 def test_what_a_recording_cannot_tell_is_degenerate(truth: Receiver, weakest_dbm: float, problem: str) -> None:
     """Without weak bursts nobody knows the noise; without losses nobody knows with what they come."""
-    (told,) = fit(recorded(truth, weakest_dbm), draws=10).degenerate()
-    assert problem in told
+    (found,) = fit(recorded(truth, weakest_dbm), draws=10).degenerate()
+    assert problem in found
 
 
 def test_a_noise_that_is_given_is_not_fitted() -> None:

@@ -39,7 +39,7 @@ LINKS = [
 
 def test_shares_asymmetry_and_change_are_those_of_the_links() -> None:
     """Two links are good, one is gray, one is dead; the pairs differ by 0.5 and by 0.9."""
-    found = {name: one.value for name, one in quantities(sample_of(recording(LINKS))).items()}
+    found = {name: quantity.value for name, quantity in quantities(sample_of(recording(LINKS))).items()}
     assert found["dead, below 0.1"] == found["gray, 0.1 to 0.9"] == 0.25
     assert found["good, above 0.9"] == 0.5
     assert found["mean difference of delivery"] == pytest.approx(0.7)

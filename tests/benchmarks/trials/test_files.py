@@ -30,7 +30,7 @@ def test_damage_is_the_same_for_the_same_seed() -> None:
     content = bytes(range(256)) * 4
     damaged = [damage(content, Random(seed)) for seed in range(200)]
     assert damaged == [damage(content, Random(seed)) for seed in range(200)]
-    assert sum(one != content for one in damaged) > 190
+    assert sum(copy != content for copy in damaged) > 190
 
 
 def test_faults_are_seen() -> None:

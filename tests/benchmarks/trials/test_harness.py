@@ -42,21 +42,21 @@ def test_outcomes_are_counted_by_their_end(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "line"),
     [
         (Outcome("file", "cut", complaints=["it hangs", "a traceback"]), "file, cut: it hangs; a traceback"),
         (Outcome("file", "cut", "finished before", felt=False), "cut: nothing has felt it"),
     ],
 )
-def test_a_broken_promise_is_told_and_is_the_exit_code(
-    outcome: Outcome, told: str, capsys: pytest.CaptureFixture[str]
+def test_a_broken_promise_is_reported_and_is_the_exit_code(
+    outcome: Outcome, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """And so is a harm that came too late each time, for it says nothing."""
     assert tried(outcome) == 1
-    assert told in capsys.readouterr().out.splitlines()
+    assert line in capsys.readouterr().out.splitlines()
 
 
-def test_a_subject_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_subject_that_is_not_there_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     """Castalia, for instance."""
     assert tried(Outcome("file", "cut")) == 0
     assert "disk: not tried" in capsys.readouterr().out.splitlines()

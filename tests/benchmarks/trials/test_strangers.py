@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from benchmarks.trials.strangers import DOORS, Terms, conduct, undisturbed
+from roambus.extensions.ns3.tests.adapter import ns3
 from tests.support import omnet
 
 pytestmark = pytest.mark.slow
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.slow
 SECONDS = 60
 """How long the runs are, in simulated time: about half a second."""
 
-BUILT = {"stand-in": omnet.stand_in, "castalia": omnet.castalia, "ns3": omnet.ns3}
+BUILT = {"stand-in": omnet.stand_in, "castalia": omnet.castalia, "ns3": ns3}
 
 
 @pytest.fixture(

@@ -1,6 +1,6 @@
-"""The back-ends under test: `roambus.extensions.testing.backend_promises` has what each of them promises.
+"""The back-ends under test: `roambus.testing.backend_promises` has what each of them promises.
 
-A further back-end is one more entry of SUBJECTS.
+A further back-end of the core is one more entry of SUBJECTS; an extension's has a test of its own.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.radio import Ns3Settings
-from roambus.extensions.ns3.backend import SETTINGS_FILE, settings_text, ways_of
-from roambus.extensions.testing.backend_case import Case
 from roambus.python_protocol.agent import Agent
-from tests.support.omnet import castalia, ns3, stand_in
+from roambus.testing.backend_case import Case
+from tests.support.omnet import castalia, stand_in
 
 DEADLINE_S = 20
 ROOT = Path(__file__).parents[3]
@@ -71,14 +69,6 @@ def make_castalia(case: Case, *, batching: bool = True) -> Backend:
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
-def make_ns3(case: Case, *, stack: str = "lr-wpan", batching: bool = True) -> Backend:
-    """Real ns-3."""
-    scenario = replace(case.scenario, ns3=Ns3Settings(stack))
-    program = replace(ns3(), files={SETTINGS_FILE: settings_text(scenario)})
-    simulator = StartedSimulator(case.folder, program, DEADLINE_S, ways_of(scenario))
-    return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
-
-
 def documented_files() -> list[str]:
     """The example back-end of docs/guide/backends.md, and its tests."""
     return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "guide" / "backends.md").read_text(), re.DOTALL)
@@ -109,7 +99,4 @@ SUBJECTS = [
     pytest.param(partial(make_stand_in, batching=False), id="stand-in-unbatched"),
     pytest.param(make_castalia, id="castalia", marks=pytest.mark.castalia),
     pytest.param(partial(make_castalia, batching=False), id="castalia-unbatched", marks=pytest.mark.castalia),
-    pytest.param(make_ns3, id="ns3", marks=pytest.mark.ns3),
-    pytest.param(partial(make_ns3, batching=False), id="ns3-unbatched", marks=pytest.mark.ns3),
-    pytest.param(partial(make_ns3, stack="wifi"), id="ns3-wifi", marks=pytest.mark.ns3),
 ]

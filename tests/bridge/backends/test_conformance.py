@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roambus.extensions.testing.backend_case import Factory
-from roambus.extensions.testing.backend_promises import *  # noqa: F403  # the tests and their fixtures are what is wanted
+from roambus.testing.backend_case import Factory
+from roambus.testing.backend_promises import *  # noqa: F403  # the tests and their fixtures are what is wanted
 from tests.bridge.backends.conformance import SUBJECTS
 
 

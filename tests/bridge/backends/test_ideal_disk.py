@@ -19,9 +19,9 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint, WayPoint
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.extensions.testing.backend_case import Conforming, Marker, send
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MICROSECOND, SECOND
+from roambus.testing.backend_case import Conforming, Marker, send
 from tests.support.scenarios import scenario
 
 STILL: Path = [WayPoint(0, 0, 0)]
@@ -77,12 +77,12 @@ def test_contacts_are_when_the_distance_is_within_the_range(
     first: list[tuple[float, float, float]], second: list[tuple[float, float, float]], range_m: float
 ) -> None:
     """At any time but within a microsecond of a crossing; contacts come in order and do not touch."""
-    one, other = path_of(first), path_of(second)
-    spans = contacts([one, other], [(0, 1)], [range_m], 30 * SECOND)[0]
+    first_path, second_path = path_of(first), path_of(second)
+    spans = contacts([first_path, second_path], [(0, 1)], [range_m], 30 * SECOND)[0]
     edges = [at for span in spans for at in span]
     assert edges == sorted(set(edges))
     times = np.arange(0, 30 * SECOND, 30 * SECOND // 997)
-    apart = positions(one, times / SECOND) - positions(other, times / SECOND)
+    apart = positions(first_path, times / SECOND) - positions(second_path, times / SECOND)
     for at, distance in zip(times.tolist(), np.hypot(*apart.T).tolist(), strict=True):
         if all(abs(at - edge) > MICROSECOND for edge in edges) and not math.isclose(distance, range_m, rel_tol=1e-9):
             assert any(up <= at < down for up, down in spans) == (distance <= range_m)
@@ -104,7 +104,7 @@ def test_frames_go_while_nodes_are_in_range() -> None:
     while backend.advance(sends, None) is not None:
         sends = []
     backend.close()
-    heard = [one.message.number for _, one in backend.heard if isinstance(one.message, Marker)]
+    heard = [delivery.message.number for _, delivery in backend.heard if isinstance(delivery.message, Marker)]
     assert heard == [at for at in times if 12 <= at < 28 or at >= 52]
 
 

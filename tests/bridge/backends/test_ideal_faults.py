@@ -13,13 +13,13 @@ from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, Partition
-from roambus.extensions.testing.backend_case import Conforming, Marker, send
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.testing.backend_case import Conforming, Marker, send
 
 CRASH, FREEZE, RECOVER = FaultKind.CRASH, FaultKind.FREEZE, FaultKind.RECOVER
-Told = tuple[SimTime, NodeId, int]
+Fate = tuple[SimTime, NodeId, int]
 """When, to whom, which marker."""
 
 
@@ -32,18 +32,18 @@ def number(message: object) -> int:
     return message.number
 
 
-def carried(backend: IdealBackend, sent: Sequence[Transmission]) -> tuple[list[Told], list[Told]]:
+def carried(backend: IdealBackend, sent: Sequence[Transmission]) -> tuple[list[Fate], list[Fate]]:
     """What arrives where, and what fails whose, of transmissions handed over one by one at their times."""
     conforming = Conforming(backend)
     conforming.open()
     outgoing: list[Transmission] = []
-    waiting = sorted(sent, key=lambda one: one.at)
+    waiting = sorted(sent, key=lambda send_: send_.at)
     while (step := conforming.advance(outgoing, waiting[0].at if waiting else None)) is not None:
-        outgoing = [one for one in waiting if one.at == step.now]
+        outgoing = [frame for frame in waiting if frame.at == step.now]
         waiting = waiting[len(outgoing) :]
-    arrived = [(at, one.receiver, number(one.message)) for at, one in conforming.heard]
-    failed = [(at, one.node, number(one.message)) for at, one in conforming.failed]
-    assert all(one.reason == NO_LINK for _, one in conforming.failed)
+    arrived = [(at, delivery.receiver, number(delivery.message)) for at, delivery in conforming.heard]
+    failed = [(at, failure.node, number(failure.message)) for at, failure in conforming.failed]
+    assert all(failure.reason == NO_LINK for _, failure in conforming.failed)
     conforming.close()
     return arrived, failed
 
@@ -159,7 +159,7 @@ DELAYS = st.dictionaries(
 )
 SENDS = st.lists(
     st.tuples(TIMES, st.integers(0, NODES - 1), st.integers(0, NODES - 1) | st.just(BROADCAST)).filter(
-        lambda one: one[1] != one[2]
+        lambda send_: send_[1] != send_[2]
     ),
     max_size=30,
 )
@@ -173,11 +173,11 @@ def outages(draw: st.DrawFn) -> list[Fault]:
         times = sorted(draw(st.sets(TIMES, max_size=4)))
         kinds = [draw(st.sampled_from([CRASH, FREEZE])) if place % 2 == 0 else RECOVER for place in range(len(times))]
         faults += [Fault(at, node, kind) for at, kind in zip(times, kinds, strict=True)]
-    return sorted(faults, key=lambda one: one.at)
+    return sorted(faults, key=lambda fault_: fault_.at)
 
 
 def is_up(faults: Sequence[Fault], node: NodeId, at: SimTime) -> bool:
-    return [RECOVER, *(one.kind for one in faults if one.node == node and one.at <= at)][-1] is RECOVER
+    return [RECOVER, *(entry.kind for entry in faults if entry.node == node and entry.at <= at)][-1] is RECOVER
 
 
 @settings(max_examples=150, deadline=None)
@@ -190,7 +190,7 @@ def test_links_are_fifo_and_account_for_every_unicast_frame(
     sends: list[tuple[SimTime, NodeId, NodeId]],
 ) -> None:
     """Whatever happens to graph and nodes: each arrives or fails, once, but for what still waits for a frozen node."""
-    live = [one for one in sorted(sends, key=lambda one: one[0]) if is_up(faults, one[1], one[0])]
+    live = [entry for entry in sorted(sends, key=lambda planned: planned[0]) if is_up(faults, entry[1], entry[0])]
     sent = [send(node, count, at, destination) for count, (at, node, destination) in enumerate(live)]
     backend = IdealBackend(NODES, links, SECOND, changes, ideal=apart(delays), faults=faults)
     arrived, failed = carried(backend, sent)
@@ -199,10 +199,10 @@ def test_links_are_fifo_and_account_for_every_unicast_frame(
         by_link[sent[count].node, receiver].append(count)
     assert all(counts == sorted(set(counts)) for counts in by_link.values())
     fates = Counter(count for _, _, count in (*arrived, *failed))
-    frozen = {one.node for one in faults if not is_up(faults, one.node, SECOND)}
-    for count, one in enumerate(sent):
-        if one.destination != BROADCAST:
-            assert fates[count] == 1 or (fates[count] == 0 and one.destination in frozen)
+    frozen = {entry.node for entry in faults if not is_up(faults, entry.node, SECOND)}
+    for count, frame in enumerate(sent):
+        if frame.destination != BROADCAST:
+            assert fates[count] == 1 or (fates[count] == 0 and frame.destination in frozen)
 
 
 @settings(max_examples=80, deadline=None)
@@ -215,17 +215,17 @@ def test_nothing_is_lost_on_a_link_that_stands(
     sends: list[tuple[SimTime, NodeId, NodeId]],
 ) -> None:
     """0-1 is never touched: all between them arrives, broadcasts too, after its delay or when the receiver thaws."""
-    changes = [one for one in changes if isinstance(one, LinkChange) and {one.a, one.b} != {0, 1}]
-    faults = [one for one in faults if one.node > 1]
+    changes = [change for change in changes if isinstance(change, LinkChange) and {change.a, change.b} != {0, 1}]
+    faults = [entry for entry in faults if entry.node > 1]
     frozen = [fault(2, 1, FREEZE), fault(9, 1, RECOVER)]
     sent = [send(node, count, at, destination) for count, (at, node, destination) in enumerate(sends)]
-    both = sorted([*faults, *frozen], key=lambda one: one.at)
+    both = sorted([*faults, *frozen], key=lambda fault_: fault_.at)
     backend = IdealBackend(NODES, {*links, (0, 1)}, SECOND, changes, ideal=apart(delays), faults=both)
     arrived, _ = carried(backend, sent)
     expected = []
-    for count, one in enumerate(sent):
-        if one.node == 0 and one.destination in {1, BROADCAST}:
-            due = one.at + delays.get(frozenset({0, 1}), MILLISECOND)
+    for count, frame in enumerate(sent):
+        if frame.node == 0 and frame.destination in {1, BROADCAST}:
+            due = frame.at + delays.get(frozenset({0, 1}), MILLISECOND)
             expected.append((ms(9) if ms(2) <= due < ms(9) else due, 1, count))
     assert sorted(entry for entry in arrived if entry[1] == 1 and sent[entry[2]].node == 0) == sorted(expected)
 

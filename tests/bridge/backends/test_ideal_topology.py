@@ -9,9 +9,9 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, ParentChange, Partition
-from roambus.extensions.testing.backend_case import Conforming, send
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.testing.backend_case import Conforming, send
 from tests.support.scenarios import scenario
 
 GRAPH = IdealLinks(links=((0, 1), (1, 2)), changes=(LinkChange(5 * SECOND, 1, 3, up=True),))
@@ -31,7 +31,7 @@ def reached(made: Scenario, at: SimTime, sender: NodeId = 1) -> dict[NodeId, Sim
         step = None
     backend.close()
     heard: list[tuple[SimTime, Delivery]] = backend.heard
-    return {one.receiver: time - at for time, one in heard}
+    return {delivery.receiver: time - at for time, delivery in heard}
 
 
 def test_a_given_graph_has_its_links_and_changes() -> None:

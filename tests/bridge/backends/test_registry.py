@@ -39,14 +39,16 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("package")
 def test_another_package_brings_a_back_end() -> None:
     """It is given the deadline if it takes one; ours keep their names."""
-    assert backend_names() == ("radio", "castalia", "ideal", "ns3", "broken", "mine")
+    first, second, third, *others = backend_names()
+    assert (first, second, third) == ("radio", "castalia", "ideal")
+    assert {"broken", "mine"} <= set(others)
     factory = make_factory("mine", deadline_s=7.0)
     assert (factory.name, vars(factory)) == ("mine", {"deadline_s": 7.0})
     assert make_factory("radio", deadline_s=7.0) == RadioFactory()
 
 
 @pytest.mark.usefixtures("package")
-def test_a_broken_one_is_told_with_its_package() -> None:
+def test_a_broken_one_is_reported_with_its_package() -> None:
     """Whatever its import raises."""
     with pytest.raises(UserError, match="back-end broken of package theirs: cannot import nowhere:Factory: No module"):
         make_factory("broken")
@@ -61,5 +63,5 @@ def test_another_package_runs_the_promises_by_importing_them(tmp_path: Path) -> 
         (tmp_path / "bus.py").write_text(bus.replace("time_limit, self", f"{limit}, self"))
         command = [sys.executable, "-m", "pytest", "-q", "-k", "hello"]
         done[limit] = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert [one.returncode for one in done.values()] == [0, 1]
+    assert [process.returncode for process in done.values()] == [0, 1]
     assert "4000000001" in done["time_limit + 1"].stdout

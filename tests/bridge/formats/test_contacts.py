@@ -17,7 +17,7 @@ EXTENT = Extent(4, (10.0, 10.0), 100 * SECOND)
 def changes(folder: Path, text: str) -> list[str]:
     file = folder / "contacts"
     file.write_text(text)
-    return [shown(one) for one in read_contacts(file, EXTENT)]
+    return [shown(contact) for contact in read_contacts(file, EXTENT)]
 
 
 def shown(change: LinkChange) -> str:
@@ -80,4 +80,4 @@ def test_files_of_spreadsheets_are_read(tmp_path: Path, separator: str, end: str
     content = ("\ufeff" + end.join(lines) + end).encode()
     file = tmp_path / "contacts.csv"
     file.write_bytes(gzip.compress(content) if packed else content)
-    assert [shown(one) for one in read_contacts(file, EXTENT)] == ["5 0-1 up", "20 0-1 down"]
+    assert [shown(contact) for contact in read_contacts(file, EXTENT)] == ["5 0-1 up", "20 0-1 down"]

@@ -34,11 +34,11 @@ class Polite(Agent):
 
     messages = MessageSet([BeaconMessage])
 
-    told: ClassVar[list[str]] = []
+    events: ClassVar[list[str]] = []
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         name = type(event).__name__ + (f" {event.parent}" if isinstance(event, Rewired) else "")
-        self.told.append(f"{format_time(now)} {self.node} {name}")
+        self.events.append(f"{format_time(now)} {self.node} {name}")
         if isinstance(event, Detach):
             return [Send(1, BeaconMessage(10))]
         if isinstance(event, Received) and self.node == 1:
@@ -46,11 +46,11 @@ class Polite(Agent):
         return []
 
 
-def told(described: Scenario, node: int) -> list[str]:
+def events_of(described: Scenario, node: int) -> list[str]:
     """What the agent of a node was told from 5 s on."""
-    Polite.told.clear()
+    Polite.events.clear()
     Host(described, Polite, make_ideal(described), TraceWriter()).run()
-    words = (line.split(" ", 2) for line in Polite.told)
+    words = (line.split(" ", 2) for line in Polite.events)
     return [f"{at} {what}" for at, who, what in words if int(who) == node and at != "0s"]
 
 
@@ -63,12 +63,12 @@ def away(absences: Iterable[Absence] = (AWAY,), *, faults: tuple[Fault, ...] = (
 
 def test_a_client_is_told_while_its_link_stands() -> None:
     """Time enough for a goodbye and an answer; then the link goes, and comes back elsewhere before the client acts."""
-    assert told(away(), 2) == ["5s Detach", "5.002s Received", "5.1s Rewired None", "8s Rewired 0", "8s Attach"]
+    assert events_of(away(), 2) == ["5s Detach", "5.002s Received", "5.1s Rewired None", "8s Rewired 0", "8s Attach"]
 
 
 def test_its_broker_hears_the_goodbye_and_then_nothing_reaches_the_client() -> None:
     """What the broker sends too late fails."""
-    assert told(away(), 1) == ["5.001s Received", "5.1s Rewired 0", "5.101s SendFailed"]
+    assert events_of(away(), 1) == ["5.001s Received", "5.1s Rewired 0", "5.101s SendFailed"]
 
 
 def test_without_a_broker_the_client_returns_to_where_it_was() -> None:
@@ -93,21 +93,21 @@ def test_absences_and_moves_can_alternate() -> None:
 
 def test_who_never_returns_stays_away() -> None:
     """Its agent is told once."""
-    assert told(away([Absence(2, 5 * SECOND)]), 2) == ["5s Detach", "5.002s Received", "5.1s Rewired None"]
+    assert events_of(away([Absence(2, 5 * SECOND)]), 2) == ["5s Detach", "5.002s Received", "5.1s Rewired None"]
 
 
 def test_a_client_on_a_brokers_node_keeps_its_links() -> None:
     """The agent is told; the broker has its place in the tree."""
     absences = [Absence(1, 5 * SECOND, 8 * SECOND)]
     assert with_absences(TREE, absences, ROLES, DEPARTURE) == TREE
-    assert [line for line in told(away(absences), 1) if "tach" in line] == ["5s Detach", "8s Attach"]
+    assert [line for line in events_of(away(absences), 1) if "tach" in line] == ["5s Detach", "8s Attach"]
 
 
 def test_over_a_given_graph_the_links_stand() -> None:
     """What is sent to a client that is away arrives."""
     workload = Workload(commands=tuple(absence_commands([Absence(2, 5 * SECOND, 8 * SECOND)])))
     described = scenario(ROLES, workload, ideal=IdealLinks(links=((0, 1), (1, 2))))
-    assert told(described, 2) == ["5s Detach", "5.002s Received", "5.102s Received", "8s Attach"]
+    assert events_of(described, 2) == ["5s Detach", "5.002s Received", "5.102s Received", "8s Attach"]
 
 
 def test_over_the_radio_the_agents_are_told() -> None:
@@ -122,7 +122,7 @@ def test_over_the_radio_the_agents_are_told() -> None:
 def test_a_crashed_client_is_told_when_it_recovers() -> None:
     """In the order in which it would have been, as of subscriptions; its place has changed by itself."""
     down = (Fault(4 * SECOND, 2, FaultKind.CRASH), Fault(9 * SECOND, 2, FaultKind.RECOVER))
-    assert told(away(faults=down), 2) == [
+    assert events_of(away(faults=down), 2) == [
         "4s Crashed",
         "9s Recovered",
         "9s Rewired 0",
@@ -135,7 +135,7 @@ def test_a_crashed_client_is_told_when_it_recovers() -> None:
 def test_a_frozen_client_is_told_when_it_recovers() -> None:
     """With its places, in the order in which all of it fell due."""
     down = (Fault(4 * SECOND, 2, FaultKind.FREEZE), Fault(9 * SECOND, 2, FaultKind.RECOVER))
-    lines = [line for line in told(away(faults=down), 2) if "SendFailed" not in line]
+    lines = [line for line in events_of(away(faults=down), 2) if "SendFailed" not in line]
     assert lines == ["4s Stopped", "9s Recovered", "9s Detach", "9s Rewired None", "9s Rewired 0", "9s Attach"]
 
 

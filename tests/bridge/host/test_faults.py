@@ -20,9 +20,6 @@ from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentCh
 from roambus.bridge.scenario.tree import Outage, outages
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.extensions.first_approach.agent import FirstApproach
-from roambus.extensions.first_approach.simple import Simple
-from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.actions import Action, CancelTimer, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import BeaconMessage
@@ -38,9 +35,9 @@ from roambus.python_protocol.events import (
 )
 from roambus.python_protocol.filters import Filter, parse_filter
 from roambus.python_protocol.messages.message import MessageSet
-from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
+from tests.support.family import broker_agents
 from tests.support.runs import publishing
 from tests.support.scenarios import scenario
 
@@ -130,8 +127,8 @@ def diary(planned: tuple[Fault, ...], workload: Workload = Workload()) -> list[t
 
 def test_a_crashed_node_does_nothing_until_it_recovers() -> None:
     """Its timers are gone for good, and what is sent to it is lost."""
-    told = diary(faults((2.5, 0, CRASH), (7.5, 0, RECOVER)))
-    assert [entry for entry in told if entry[0] >= 2.5] == [
+    log = diary(faults((2.5, 0, CRASH), (7.5, 0, RECOVER)))
+    assert [entry for entry in log if entry[0] >= 2.5] == [
         (2.5, "Crashed"),
         (7.5, "Recovered"),
         (8.001, "Received"),
@@ -148,8 +145,8 @@ def test_a_frozen_node_catches_up_when_it_recovers() -> None:
             Command(7500 * MILLISECOND, 0, Unsubscribe(Filter())),
         )
     )
-    told = diary(faults((2.5, 0, FREEZE), (7.5, 0, RECOVER)), workload)
-    assert [entry for entry in told if 2.5 <= entry[0] < 9] == [
+    log = diary(faults((2.5, 0, FREEZE), (7.5, 0, RECOVER)), workload)
+    assert [entry for entry in log if 2.5 <= entry[0] < 9] == [
         (2.5, "Stopped"),
         (7.5, "Recovered"),
         (7.5, "Subscribe"),
@@ -159,7 +156,7 @@ def test_a_frozen_node_catches_up_when_it_recovers() -> None:
         (8.001, "Received"),
         (8.5, "tick"),
     ]
-    assert (9.5, "late") in told
+    assert (9.5, "late") in log
 
 
 def test_a_crash_ends_a_freeze() -> None:
@@ -167,8 +164,8 @@ def test_a_crash_ends_a_freeze() -> None:
     workload = Workload(
         commands=(Command(3 * SECOND, 0, Publication((("n", 1),))), Command(3 * SECOND, 0, Subscribe(Filter())))
     )
-    told = diary(faults((2.5, 0, FREEZE), (4, 0, CRASH), (7.5, 0, RECOVER)), workload)
-    assert [entry for entry in told if 2.5 <= entry[0] < 8] == [
+    log = diary(faults((2.5, 0, FREEZE), (4, 0, CRASH), (7.5, 0, RECOVER)), workload)
+    assert [entry for entry in log if 2.5 <= entry[0] < 8] == [
         (2.5, "Stopped"),
         (4.0, "Crashed"),
         (7.5, "Recovered"),
@@ -206,17 +203,17 @@ class Calling(Diary):
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [(CRASH, ["Crashed", "Recovered"]), (FREEZE, ["Stopped", "Recovered", "SendFailed"])]
+    ("kind", "expected"), [(CRASH, ["Crashed", "Recovered"]), (FREEZE, ["Stopped", "Recovered", "SendFailed"])]
 )
-def test_a_failed_transmission_is_told_to_a_frozen_node_later_and_to_a_crashed_one_never(
-    kind: FaultKind, told: list[str]
+def test_a_failed_transmission_is_reported_to_a_frozen_node_later_and_to_a_crashed_one_never(
+    kind: FaultKind, expected: list[str]
 ) -> None:
     """A frame is under way when its sender goes down; then its link goes down."""
     Diary.diary.clear()
     described = scenario([Role.NONE] * 2, faults=faults((2.5004, 0, kind), (3, 0, RECOVER)))
     down = LinkChange(2500500 * MICROSECOND, 0, 1, up=False)
     rows = run(Calling, described, IdealBackend(2, [(0, 1)], described.time_limit, [down]))
-    assert [what for at, what in Diary.diary if at > 2.5] == told
+    assert [what for at, what in Diary.diary if at > 2.5] == expected
     assert [(row["time_s"], row["peer"]) for row in rows if row["event"] == "drop"] == [(2.5005, 1)]
 
 
@@ -224,8 +221,8 @@ def test_the_trace_tells_of_faults() -> None:
     """A row each, and nothing of a crashed node between them."""
     planned = faults((2.5, 1, CRASH), (4.5, 1, RECOVER), (6, 1, FREEZE), (7, 1, RECOVER))
     rows = run(Diary, scenario([Role.NONE] * 2, faults=planned), level=TraceLevel.FULL)
-    told = [(row["time_s"], row["event"]) for row in rows if row["event"] in {"crash", "freeze", "recover"}]
-    assert told == [(2.5, "crash"), (4.5, "recover"), (6.0, "freeze"), (7.0, "recover")]
+    found = [(row["time_s"], row["event"]) for row in rows if row["event"] in {"crash", "freeze", "recover"}]
+    assert found == [(2.5, "crash"), (4.5, "recover"), (6.0, "freeze"), (7.0, "recover")]
     assert [row["time_s"] for row in rows if row["event"] == "send"] == [0.0, 1.0, 2.0]
 
 
@@ -311,46 +308,46 @@ def test_a_plan_that_makes_no_sense_is_the_users_mistake(planned: tuple[Fault, .
 class Order(Agent):
     """Keeps the kinds of events of node 1, and sends to node 0 when it has crashed."""
 
-    told: ClassVar[list[str]] = []
+    events: ClassVar[list[str]] = []
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         if self.node == 1 and now >= 5 * SECOND:
-            self.told.append(type(event).__name__)
+            self.events.append(type(event).__name__)
         return []
 
 
 def test_at_one_instant_a_node_recovers_then_learns_its_place_then_gets_commands() -> None:
     """An agent that has lost its memory has a place in the tree again before it acts."""
-    Order.told.clear()
+    Order.events.clear()
     workload = Workload((Subscription(1, 3 * SECOND, Filter()), Subscription(1, 5 * SECOND, parse_filter("x = 1"))))
     described = scenario(
         [Role.BROKER] * 2, workload, tree=(ParentChange(0, 1, 0),), faults=faults((2, 1, CRASH), (5, 1, RECOVER))
     )
     run(Order, described)
-    assert Order.told == ["Recovered", "Rewired", "Subscribe", "Subscribe"]
+    assert Order.events == ["Recovered", "Rewired", "Subscribe", "Subscribe"]
 
 
 class First(Agent):
     """Keeps what it is told first."""
 
-    told: ClassVar[list[tuple[int, str]]] = []
+    events: ClassVar[list[tuple[int, str]]] = []
 
     def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
-        self.told.append((self.node, type(event).__name__))
+        self.events.append((self.node, type(event).__name__))
         return []
 
 
 def test_a_node_boots_before_it_learns_its_place() -> None:
     """Over a radio nodes boot at different times."""
-    First.told.clear()
+    First.events.clear()
     described = scenario([Role.BROKER] * 2, tree=(ParentChange(0, 1, 0),))
     run(First, described, RadioBackend(described))
-    assert sorted(First.told, key=lambda entry: entry[0]) == [
+    assert sorted(First.events, key=lambda entry: entry[0]) == [
         (node, event) for node in (0, 1) for event in ("Started", "Rewired")
     ]
 
 
-@pytest.mark.parametrize("agent", [Simple, Phoenix, FirstApproach, MftPubSub])
+@pytest.mark.parametrize("agent", broker_agents())
 def test_a_broker_that_thaws_goes_on_where_it_was(agent: type[Agent]) -> None:
     """Its own client is attached as before: on a given tree there is nothing to say, and nothing comes twice."""
     described = scenario(

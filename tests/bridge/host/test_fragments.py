@@ -87,12 +87,14 @@ def test_without_fragments_a_message_goes_as_it_is() -> None:
 def test_all_that_arrives_in_order_is_joined_again(contents: list[bytes]) -> None:
     """Whatever the length, the messages of two senders that take turns come out as they went in."""
     both = fragments()
-    told: list[Delivery] = []
+    joined: list[Delivery] = []
     for data in contents:
         for pair in zip(both.split(0, Long(data)), both.split(2, Long(data[::-1])), strict=True):
-            told += both.join([arriving(piece.message, sender) for piece, sender in zip(pair, (0, 2), strict=True)], 0)
+            joined += both.join(
+                [arriving(piece.message, sender) for piece, sender in zip(pair, (0, 2), strict=True)], 0
+            )
     whole = [Long(data) for content in contents for data in (content, content[::-1])]
-    assert [delivery.message for delivery in told] == whole
+    assert [delivery.message for delivery in joined] == whole
 
 
 @given(st.integers(0, 2))
@@ -102,8 +104,8 @@ def test_a_message_that_lacks_a_fragment_is_lost_and_the_trace_says_so(lost: int
     all_of = fragments(trace)
     pieces = [piece.message for piece in all_of.split(0, Long(bytes(250)))]
     following = [piece.message for piece in all_of.split(0, Long(bytes(120)))]
-    heard = [one for number, one in enumerate(pieces) if number != lost] + following
-    assert [one.message for one in all_of.join(map(arriving, heard), 5)] == [Long(bytes(120))]
+    heard = [piece for number, piece in enumerate(pieces) if number != lost] + following
+    assert [message.message for message in all_of.join(map(arriving, heard), 5)] == [Long(bytes(120))]
     (row,) = [row for row in trace.table().to_pylist() if row["event"] == "drop"]
     assert (row["node"], row["peer"], row["message_type"], row["detail"]) == (1, 0, "FRAGMENT", "a fragment is missing")
 
@@ -112,8 +114,8 @@ def test_an_agent_is_told_once_of_a_message_whose_fragments_fail() -> None:
     """What it is told of is its own message, and not a piece of it."""
     all_of = fragments()
     failures = [Failure(0, 1, piece.message, "MAC queue full") for piece in all_of.split(0, Long(bytes(250)))]
-    told = [one.message for failure in failures if (one := all_of.outcome(failure))]
-    assert told == [Long(bytes(250))]
+    failed = [message.message for failure in failures if (message := all_of.outcome(failure))]
+    assert failed == [Long(bytes(250))]
 
 
 def test_a_message_that_looks_like_a_fragment_is_refused() -> None:

@@ -27,8 +27,8 @@ def test_a_moving_publisher_is_heard_where_the_subscriber_wants_it() -> None:
     )
     published = [event for _, _, event in commands(described, [NodeInfo(0)] * 2) if isinstance(event, Publish)]
     assert len(published) == 10
-    for one in published:
-        attributes = dict(one.notification.attributes)
+    for publication in published:
+        attributes = dict(publication.notification.attributes)
         assert attributes["y"] == 5
-        assert one.subscribers == ((1,) if abs(float(attributes["x"]) - 50) <= 20 else ())
-    assert {one.subscribers for one in published} == {(1,), ()}
+        assert publication.subscribers == ((1,) if abs(float(attributes["x"]) - 50) <= 20 else ())
+    assert {publication.subscribers for publication in published} == {(1,), ()}

@@ -132,8 +132,8 @@ def test_an_undeclared_position_is_refused() -> None:
 
 def test_a_graph_without_places_is_refused() -> None:
     """Before the run, with the keys to set."""
-    told = r"agent located or its workload needs positions, and node 0 has no place of its own: set .*xCoor and "
-    with pytest.raises(UserError, match=told):
+    message = r"agent located or its workload needs positions, and node 0 has no place of its own: set .*xCoor and "
+    with pytest.raises(UserError, match=message):
         looks(places(NodeSettings((0, 0)), NodeSettings((0, 0)), ideal=IdealLinks(links=((0, 1),))))
     assert looks(places(NodeSettings((0, 0)), NodeSettings((0, 1)), ideal=IdealLinks(links=((0, 1),))))
 
@@ -163,15 +163,15 @@ def test_the_agent_subscribes_to_the_area_of_each_new_fix(interval: SimTime, eve
     leave = Command(round(4.5 * SECOND), 1, Unsubscribe(AROUND))
     plan = commands(walking(NodeSettings(fix_interval=interval), leave), [NodeInfo(0)] * 2)
     area = "Subscribe within 30 of (0, 0)"
-    told = [(at / SECOND, f"{type(one).__name__} {getattr(one, 'filter', '')}") for at, _, one in plan]
-    assert told[0] == (0.0, area)
-    assert told[1:-1] == [
+    planned = [(at / SECOND, f"{type(command).__name__} {getattr(command, 'filter', '')}") for at, _, command in plan]
+    assert planned[0] == (0.0, area)
+    assert planned[1:-1] == [
         (at, text)
         for at, x, before in ((3, 10, 0), (4, 20, 10))
         if at % every_s == 0
         for text in (f"Subscribe within 30 of ({x}, 0)", f"Unsubscribe within 30 of ({before}, 0)")
     ]
-    assert told[-1] == (4.5, f"Unsubscribe within 30 of ({20 if every_s == 1 else 10}, 0)")
+    assert planned[-1] == (4.5, f"Unsubscribe within 30 of ({20 if every_s == 1 else 10}, 0)")
 
 
 def test_an_area_around_a_node_that_does_not_know_where_it_is_is_refused() -> None:

@@ -18,7 +18,7 @@ from tests.support.misbehaving.processes import BEFORE_RUNS, IN_HANDLERS
 from tests.support.misbehaving.values import VALUES
 
 
-def told(agent: Misbehaving, folder: Path, *, apart: bool) -> str:
+def error_of(agent: Misbehaving, folder: Path, *, apart: bool) -> str:
     """What whoever runs the agent is told."""
     out = folder / "out"
     choice = AgentChoice("bad", str(write(agent, folder, out)))
@@ -33,10 +33,10 @@ def told(agent: Misbehaving, folder: Path, *, apart: bool) -> str:
 
 
 @pytest.mark.parametrize("agent", [*VALUES, *MESSAGES, *BEFORE_RUNS], ids=lambda agent: agent.name)
-def test_what_is_wrong_is_told_with_the_line(agent: Misbehaving, tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported_with_the_line(agent: Misbehaving, tmp_path: Path) -> None:
     """A value, an answer or a message: the error names the agent's own line, and what belongs there."""
-    text = told(agent, tmp_path, apart=False)
-    assert agent.is_told_by(text), text
+    text = error_of(agent, tmp_path, apart=False)
+    assert agent.is_described_by(text), text
 
 
 ELSEWHERE = ("prints a surrogate", "segmentation fault", "abort")
@@ -44,9 +44,9 @@ ELSEWHERE = ("prints a surrogate", "segmentation fault", "abort")
 
 
 @pytest.mark.parametrize(
-    "agent", [one for one in IN_HANDLERS if one.name not in ELSEWHERE], ids=lambda agent: agent.name
+    "agent", [agent_ for agent_ in IN_HANDLERS if agent_.name not in ELSEWHERE], ids=lambda agent: agent.name
 )
 def test_what_an_agent_does_to_its_process_is_its_error(agent: Misbehaving, tmp_path: Path) -> None:
     """The end of the run's child process, and draws from shared generators, are errors that name the agent."""
-    text = told(agent, tmp_path, apart=True)
-    assert agent.is_told_by(text), text
+    text = error_of(agent, tmp_path, apart=True)
+    assert agent.is_described_by(text), text

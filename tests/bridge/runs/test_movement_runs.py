@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -21,9 +20,6 @@ from roambus.bridge.scenario.nodes import GivenWay, Static
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand
-from roambus.extensions.cluster.cluster import send
-from roambus.extensions.recording.record_file import recorded
-from roambus.extensions.recording.replay import rerun
 
 TEMPLATE = """\
 {% set mobility = "file" %}{% set nodes = 2 %}{% set time_limit = 10 %}
@@ -91,26 +87,6 @@ def test_other_movement_is_another_run(write: Write) -> None:
     first = run_key(write(), IdealFactory())
     assert run_key(write(TRACE.replace("40 30", "40 31")), IdealFactory()) != first
     assert run_key(write(), IdealFactory()) == first
-
-
-def test_a_record_runs_again_without_the_file(write: Write, tmp_path: Path) -> None:
-    """It holds the movement, as it holds the ini."""
-    plan = replace(write(), record=recorded)
-    execute(plan, IdealFactory())
-    record = shutil.move(plan.folder / "frames.roambus", tmp_path / "elsewhere")
-    shutil.rmtree(plan.folder)
-    shutil.rmtree(tmp_path / "ways")
-    assert rerun(Path(record)).ending == "the run ended at its time limit"
-
-
-def test_a_cluster_is_sent_the_file(write: Write, tmp_path: Path) -> None:
-    """The plan that executors get does not need the user's folder."""
-    plan = write()
-    (tmp_path / "workspace").mkdir()
-    sent = send(plan, tmp_path / "workspace")
-    shutil.rmtree(tmp_path / "ways")
-    execute(sent, IdealFactory())
-    assert moves(sent, 0) == MOVES
 
 
 def test_a_simulator_is_left_the_ways_that_the_file_gives(write: Write, tmp_path: Path) -> None:

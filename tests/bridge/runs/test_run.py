@@ -45,13 +45,13 @@ def test_a_complete_run_leaves_trace_ini_radio_file_and_log(tmp_path: Path) -> N
     execute(plan, everybody_hears_everybody)
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
     assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
-    told = read_footer(plan.folder / "trace.parquet").metadata
-    assert told.keys() - {"ARROW:schema"} == {
+    metadata = read_footer(plan.folder / "trace.parquet").metadata
+    assert metadata.keys() - {"ARROW:schema"} == {
         RUN_KEY,
         END,
-        *(f"roambus.{one.name}" for one in dataclasses.fields(About)),
+        *(f"roambus.{field.name}" for field in dataclasses.fields(About)),
     }
-    assert str(tmp_path) not in "".join(told.values())
+    assert str(tmp_path) not in "".join(metadata.values())
     assert "seed 0: complete in" in (plan.folder / "run.log").read_text()
 
 
@@ -67,9 +67,9 @@ def test_a_trace_says_what_headers_its_frames_have(tmp_path: Path, mac: str, air
     """Those of the ini, unless the back-end tells others; the usual ones are not written."""
     plan = plan_of(tmp_path)
     execute(dataclasses.replace(plan, ini=INI.replace('"TunableMAC"', mac)), everybody_hears_everybody)
-    told = read_footer(plan.folder / "trace.parquet").metadata
-    assert told.get(AIR) == air
-    assert told[END] == "5.0"
+    metadata = read_footer(plan.folder / "trace.parquet").metadata
+    assert metadata.get(AIR) == air
+    assert metadata[END] == "5.0"
 
 
 def test_the_same_run_has_the_same_bytes(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ WALL = """\
 1>0: 50 , 2:200
 2>1:60,0:200
 """
-FAR = "".join(f"{one}>{','.join(f'{other}:200' for other in range(4))}\n" for one in range(4))
+FAR = "".join(f"{node}>{','.join(f'{other}:200' for other in range(4))}\n" for node in range(4))
 """The four cells of a small field, each out of reach of all, itself included."""
 
 
@@ -122,7 +122,7 @@ def test_compressed_rows_have_the_losses_of_the_whole_table(monkeypatch: pytest.
     def drawn(losses: GivenLosses | None) -> channel.PathLoss:
         return channel.path_loss(places, settings, 0.0, np.random.default_rng(2), losses)
 
-    table, plain = (drawn(one).loss_db.reshape(30, 30) for one in (given, None))
+    table, plain = (drawn(table_or_none).loss_db.reshape(30, 30) for table_or_none in (given, None))
     assert (table[0, 1], table[0, 29], table[7, 7]) == (33, 44, 5)
     table[[0, 0, 7], [1, 29, 7]] = plain[[0, 0, 7], [1, 29, 7]]
     assert np.array_equal(table, plain)

@@ -28,7 +28,7 @@ except ChildProcessError:
 
 
 @pytest.mark.parametrize("when", ["before", "after_in_parent", "after_in_child"])
-def test_a_process_that_is_told_to_end_while_it_forks_does(when: str) -> None:
+def test_a_process_that_is_asked_to_end_while_it_forks_does(when: str) -> None:
     """Parent or child: the interruption is raised once, nothing is printed, and the child ends and is waited for."""
     done = subprocess.run(
         [sys.executable, "-c", FORKING.format(when=when)], capture_output=True, text=True, timeout=30, check=True

@@ -19,10 +19,7 @@ from roambus.bridge.agents import (
 )
 from roambus.bridge.system.code import AGENTS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.command_line import main
-from roambus.extensions.recording.replay import rerun
 from tests.support.agents import write_agent
-from tests.support.records import record, write_counting
 
 CANARY = "import pathlib; pathlib.Path({canary!r}).touch()\n"
 
@@ -82,43 +79,6 @@ def test_an_agent_in_a_file_is_that_file_alone_whatever_its_name(tmp_path: Path)
     (tmp_path / "other.py").mkdir()
     (tmp_path / "another.py").touch()
     assert agent_sources(load_agent(str(file))) == [file]
-
-
-def test_rerun_says_what_it_runs_and_whether_it_has_changed(tmp_path: Path) -> None:
-    """Before it runs: a file that can no longer be imported has been named already."""
-    reference = write_counting(tmp_path, "agent")
-    path, said = record(tmp_path, reference), list[str]()
-    rerun(path, announce=said.append)
-    text = Path(reference).read_text()
-    Path(reference).write_text(f"{text}\nraise SystemExit\n")
-    with pytest.raises(Exception, match="cannot be imported"):
-        rerun(path, announce=said.append)
-    first, second = said
-    assert first.startswith(f"runs agent {reference} at {reference} (sha256 ")
-    assert first.endswith(", unchanged since the run)")
-    assert "; CHANGED since the run: " in second
-
-
-def test_rerun_finds_the_record_in_the_folder_of_a_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also of a run that has failed, which has no trace; where there is none, or are several, it says so."""
-    path = record(tmp_path, write_counting(tmp_path, "agent"))
-    results = tmp_path / "results"
-    results.mkdir()
-    for expected in (
-        f"{results}: there is no frames.roambus in or below it",
-        "frames agree",
-        "holds 2 records: name one",
-    ):
-        monkeypatch.setattr("sys.argv", ["roambus", "rerun", str(results)])
-        with pytest.raises(SystemExit):
-            main()
-        captured = capsys.readouterr()
-        assert expected in captured.out + captured.err
-        folder = results / f"seed={len(list(results.iterdir()))}"
-        folder.mkdir()
-        (folder / "frames.roambus").write_bytes(path.read_bytes())
 
 
 def test_trace_says_what_it_runs(tmp_path: Path) -> None:

@@ -17,6 +17,6 @@ from roambus.bridge.system.errors import describe_end
         (-63, "was killed by signal 63"),
     ],
 )
-def test_ends_are_told(status: int, said: str) -> None:
+def test_ends_are_reported(status: int, said: str) -> None:
     """By signal or exit status; a shell adds 128 to the signal's number."""
     assert describe_end(status) == said

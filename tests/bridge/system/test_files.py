@@ -32,8 +32,8 @@ def make(path: Path, kind: str) -> None:
         case "FIFO":
             os.mkfifo(path)
         case "socket":
-            with socket.socket(socket.AF_UNIX) as one:
-                one.bind(str(path))
+            with socket.socket(socket.AF_UNIX) as bound:
+                bound.bind(str(path))
         case "device":
             path.symlink_to("/dev/full")
 

@@ -129,7 +129,7 @@ def test_a_folder_of_sockets_has_a_short_path(tmp_path: Path, monkeypatch: pytes
     deep = tmp_path / ("d" * LONGEST_TEMPORARY)
     deep.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    with private_folder(BRIDGE) as folder, socket.socket(socket.AF_UNIX) as one:
-        one.bind(str(folder / "socket"))
+    with private_folder(BRIDGE) as folder, socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(folder / "socket"))
     with private_folder(SPARK) as folder:
         assert folder.parent == deep

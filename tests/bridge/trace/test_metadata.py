@@ -57,7 +57,7 @@ def test_a_trace_tells_all_that_its_run_was_made_of(tmp_path: Path, backend: Bac
     about = read_about(file)
     assert about is not None
     assert (about.agent, about.parameters["ttl"], about.node_parameters) == ("gossip", "5", {})
-    assert about.parameters.keys() == {one.name for one in dataclasses.fields(GossipParameters)}
+    assert about.parameters.keys() == {field.name for field in dataclasses.fields(GossipParameters)}
     assert about.template == "field"
     assert {"nodes": 2, "time_limit": 2}.items() <= about.settings.items()
     assert len(about.settings) > 2
@@ -80,7 +80,7 @@ def test_a_trace_of_an_ini_says_that_there_was_no_template(tmp_path: Path) -> No
     assert (about.template, about.settings) == ("none: made from an ini", {})
 
 
-def test_nodes_with_parameters_of_their_own_are_told(tmp_path: Path) -> None:
+def test_nodes_with_parameters_of_their_own_are_reported(tmp_path: Path) -> None:
     """With the values that differ, and no others."""
     plan = planned(tmp_path)
     line = "SN.node[*].Application.agentParameters = "
@@ -106,7 +106,7 @@ class _VersionedFactory:
         return _Versioned(len(scenario.nodes), [], scenario.time_limit)
 
 
-def test_a_simulator_is_told_with_its_version(tmp_path: Path) -> None:
+def test_a_simulator_is_recorded_with_its_version(tmp_path: Path) -> None:
     """As it greets the host."""
     about = read_about(trace_of(planned(tmp_path), _VersionedFactory()))
     assert about is not None
@@ -152,10 +152,10 @@ def test_a_strangers_metadata_are_refused(tmp_path: Path, name: str, text: str) 
         read_about(file)
 
 
-def test_what_people_are_told_has_nothing_that_drives_a_terminal() -> None:
+def test_a_description_has_nothing_that_drives_a_terminal() -> None:
     """Whatever a trace says."""
-    told: Any = replace(ABOUT, agent="\x1b[2Jmine\n", settings={}).describe()
-    assert told.splitlines() == [
+    text: Any = replace(ABOUT, agent="\x1b[2Jmine\n", settings={}).describe()
+    assert text.splitlines() == [
         "'agent \\x1b[2Jmine\\n: ttl = 8'",
         "template field: nothing to set",
         "seed 3, level app, back-end ideal, made by roambus 0.1.0",

@@ -56,7 +56,7 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["trace.parquet"]
 
 
-def test_half_a_character_is_told_with_its_row() -> None:
+def test_half_a_character_is_reported_with_its_row() -> None:
     """Agents name their messages, and Parquet holds UTF-8 alone."""
     trace = sample()
     trace.add(TraceRow(3 * SECOND, 7, SEND, message_type="HELLO\ud800", bytes=20))

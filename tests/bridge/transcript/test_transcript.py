@@ -117,16 +117,16 @@ def test_a_client_without_a_tree_or_on_a_brokers_node_goes_nowhere(run: Run) -> 
     """Its agent is told, and no more."""
     assert run("> s2 subscribes f2\n> s2 detaches\n> b2 moves to b3\n> s2 attaches\n").splitlines()[-1] == "(nothing)"
     head = "agent flooding\nlinks n1-n2\n"
-    told = run("> n2 subscribes f1\n> n2 detaches\n> n1 publishes e1\n> n2 attaches\n", head=head).splitlines()
-    assert "n2 delivers e1" in told
+    text = run("> n2 subscribes f1\n> n2 detaches\n> n1 publishes e1\n> n2 attaches\n", head=head).splitlines()
+    assert "n2 delivers e1" in text
 
 
 def test_a_complete_network_links_any_two(run: Run) -> None:
     """So a flooded event takes one hop to everybody."""
     lines = run("> n3 publishes e1\n", head="agent flooding\ncomplete b1 n2..n4\nhide FLOOD\n").splitlines()
     assert lines[-1] == "(nothing)"
-    told = run("> n2 subscribes f1; n4 subscribes f1\n> n3 publishes e1\n", head="agent flooding\ncomplete n2..n4\n")
-    assert {"n2 delivers e1", "n4 delivers e1"} <= set(told.splitlines())
+    text = run("> n2 subscribes f1; n4 subscribes f1\n> n3 publishes e1\n", head="agent flooding\ncomplete n2..n4\n")
+    assert {"n2 delivers e1", "n4 delivers e1"} <= set(text.splitlines())
 
 
 def test_what_is_not_quiet_in_time_is_said(run: Run) -> None:

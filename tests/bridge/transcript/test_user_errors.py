@@ -161,7 +161,7 @@ def refuse(path: Path, line: int, message: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_half_a_character_is_told_with_its_line() -> None:
+def test_half_a_character_is_reported_with_its_line() -> None:
     """No file has one, but what is asked of a page, or built by a program, can."""
     with pytest.raises(UserError, match=r"line.txt:4: '\\ud800' in .* is half a character"):
         parse_document(Path("line.txt"), "agent flooding\nlinks n1-n2\n\n> n1 subscribes topic = '\ud800'\n")

@@ -41,17 +41,17 @@ broadcasts = st.builds(
     st.dictionaries(nodes, st.tuples(levels, levels), min_size=1),
 )
 mixtures = st.lists(st.builds(Delivery, nodes, nodes, words, levels, levels)).map(
-    lambda deliveries: sorted(deliveries, key=lambda one: one.receiver)
+    lambda deliveries: sorted(deliveries, key=lambda delivery: delivery.receiver)
 )
 failures = st.lists(st.builds(Failure, nodes, nodes | st.just(BROADCAST), words, st.text()))
 
 
-def told(delay: SimTime = 0) -> Hello:
+def greeting(delay: SimTime = 0) -> Hello:
     return Hello("test", [NodeInfo(0)] * NODES, LIMIT, delay)
 
 
 def reader(delay: SimTime = 0) -> wire.StepReader:
-    return wire.StepReader(told(delay), MESSAGES)
+    return wire.StepReader(greeting(delay), MESSAGES)
 
 
 def arrival(time: SimTime, *receivers: int, sender: int = 0, text: str = "x") -> pb.Arrival:
@@ -88,13 +88,13 @@ def test_a_step_is_read_as_it_was_written(
 
 def test_a_death_is_read_once_as_it_was_written() -> None:
     """With events or alone; whoever is refused for lack of energy is dead, too."""
-    one = reader()
-    (alone,) = one.read(wire.write_step(Step(5, deaths=[3])).step, None)
+    step_reader = reader()
+    (alone,) = step_reader.read(wire.write_step(Step(5, deaths=[3])).step, None)
     assert alone == Step(5, [], [], deaths=(3,))
     empty = Failure(1, BROADCAST, Word("x"), NO_ENERGY)
-    (failed,) = one.read(wire.write_step(Step(6, failures=[empty], deaths=[3, 2])).step, None)
+    (failed,) = step_reader.read(wire.write_step(Step(6, failures=[empty], deaths=[3, 2])).step, None)
     assert failed.deaths == (2, 1)
-    (again,) = one.read(wire.write_step(Step(7, failures=[empty])).step, None)
+    (again,) = step_reader.read(wire.write_step(Step(7, failures=[empty])).step, None)
     assert (again.failures, again.deaths) == ([empty], ())
     refused("node 5 has died, and the nodes are 0 to 4", pb.Step(now=5, deaths=[5]))
 
@@ -131,8 +131,8 @@ def test_a_reply_holds_each_send_and_the_wake_up() -> None:
     """In their order; a wake-up of 0 is one."""
     sends = [Transmission(1, 5, BROADCAST, Word("a"), 3), Transmission(2, 4, 3, Word("b"), 3)]
     reply = wire.write_reply(sends, 0).reply
-    assert [(one.time, one.node, one.destination) for one in reply.sends] == [(5, 1, BROADCAST), (4, 2, 3)]
-    assert [MESSAGES.decode(one.payload) for one in reply.sends] == [Word("a"), Word("b")]
+    assert [(send.time, send.node, send.destination) for send in reply.sends] == [(5, 1, BROADCAST), (4, 2, 3)]
+    assert [MESSAGES.decode(send.payload) for send in reply.sends] == [Word("a"), Word("b")]
     assert reply.HasField("wake_up")
     assert not wire.write_reply([], None).reply.HasField("wake_up")
 
@@ -140,7 +140,7 @@ def test_a_reply_holds_each_send_and_the_wake_up() -> None:
 def test_what_was_sent_arrives_as_it_was_sent() -> None:
     """It is known by its bytes, and not decoded again; what the host has not sent, or long ago, is decoded."""
     side, word = wire.HostSide(LIMIT), Word("x")
-    steps = wire.StepReader(told(), MESSAGES, side.sent)
+    steps = wire.StepReader(greeting(), MESSAGES, side.sent)
     side.answer((), 0)
     for number in range(wire.REMEMBERED + 1):
         side.answer([Transmission(0, 0, BROADCAST, Word(str(number)), 3)], None)
@@ -160,7 +160,7 @@ def test_a_window_is_read_as_its_instants() -> None:
     )
     steps = reader(delay=5).read(message, None)
     assert [step.now for step in steps] == [5, 6, 8]
-    heard = [(one.receiver, one.message) for one in steps[0].deliveries]
+    heard = [(delivery.receiver, delivery.message) for delivery in steps[0].deliveries]
     assert heard == [(1, Word("a")), (1, Word("b")), (2, Word("b")), (3, Word("a"))]
     assert [(len(step.deliveries), len(step.failures)) for step in steps] == [(4, 0), (0, 1), (1, 1)]
 
@@ -168,7 +168,7 @@ def test_a_window_is_read_as_its_instants() -> None:
 def test_moves_come_before_what_happens_on_the_way() -> None:
     """In a Step of their own at the last instant; nodes that go back, or none, are refused."""
     places = [pb.Move(time=SECOND * at, node=node, x=at, y=3) for at in (0, 4) for node in range(NODES)]
-    steps = wire.StepReader(told(), MESSAGES, moves=True)
+    steps = wire.StepReader(greeting(), MESSAGES, moves=True)
     first, second = steps.read(pb.Step(now=7, arrivals=[arrival(7)], moves=places), None)
     assert (first.now, first.deliveries, second.now, second.moves) == (0, (), 7, ())
     assert first.moves == [(SECOND * at, node, at, 3) for at in (0, 4) for node in range(NODES)]
@@ -178,7 +178,7 @@ def test_moves_come_before_what_happens_on_the_way() -> None:
     with pytest.raises(ProtocolError, match="node 1 goes back to 2s"):
         steps.read(pb.Step(now=10, moves=[pb.Move(time=2 * SECOND, node=1)]), None)
     with pytest.raises(ProtocolError, match="does not tell where node 1 is"):
-        wire.StepReader(told(), MESSAGES, moves=True).read(pb.Step(now=0, moves=places[:1]), None)
+        wire.StepReader(greeting(), MESSAGES, moves=True).read(pb.Step(now=0, moves=places[:1]), None)
 
 
 def test_an_instant_may_come_in_parts() -> None:
@@ -211,7 +211,7 @@ def test_what_does_not_belong_there_is_refused() -> None:
 
 
 def hello(**changes: object) -> pb.Hello:
-    message = wire.write_hello(told(), 7, TOKEN).hello
+    message = wire.write_hello(greeting(), 7, TOKEN).hello
     for name, value in changes.items():
         setattr(message, name, value)
     return message
@@ -295,14 +295,14 @@ def broken(change: Callable[[pb.Arrival], object]) -> pb.Step:
 
 def test_arrivals_that_cannot_be_are_refused() -> None:
     """Lists that do not fit each other, nodes that are not there, levels that are no numbers, foreign payloads."""
-    refused("2 receivers, 3 RSSI and 2 LQI", broken(lambda one: one.rssi_dbm.append(1)))
+    refused("2 receivers, 3 RSSI and 2 LQI", broken(lambda sent: sent.rssi_dbm.append(1)))
     refused("0 receivers, 0 RSSI and 0 LQI", pb.Step(now=5, arrivals=[pb.Arrival(time=5)]))
     refused("from node 0 at 5: the nodes are 0 to 4", pb.Step(now=5, arrivals=[arrival(5, 1, 5)]))
     refused("from node 5 at 1: the nodes are 0 to 4", pb.Step(now=5, arrivals=[arrival(5, sender=5)]))
     for level in (math.nan, math.inf, -math.inf):
-        refused("not finite", broken(lambda one, bad=level: one.rssi_dbm.__setitem__(0, bad)))  # type: ignore[misc]  # lambda
-        refused("not finite", broken(lambda one, bad=level: one.lqi_db.__setitem__(1, bad)))  # type: ignore[misc]  # lambda
-    foreign = broken(lambda one: setattr(one, "payload", b"\x07"))
+        refused("not finite", broken(lambda sent, bad=level: sent.rssi_dbm.__setitem__(0, bad)))  # type: ignore[misc]  # lambda
+        refused("not finite", broken(lambda sent, bad=level: sent.lqi_db.__setitem__(1, bad)))  # type: ignore[misc]  # lambda
+    foreign = broken(lambda sent: setattr(sent, "payload", b"\x07"))
     refused("Arrival at 5ns: its payload is not a message of the agent: no message has tag 7", foreign)
 
 

@@ -35,8 +35,8 @@ from tests.experiments.measured import measurements
 def test_no_main_effect_shares_its_column_with_another_or_with_a_pair() -> None:
     columns = design_columns()
     assert len(columns) == len(CHOICES) + len(chains())
-    for one, two in itertools.combinations(columns.values(), 2):
-        assert one @ two == 0
+    for column, two in itertools.combinations(columns.values(), 2):
+        assert column @ two == 0
 
 
 def test_acknowledgements_that_do_not_count_are_no_messages() -> None:
@@ -89,10 +89,10 @@ def test_an_effect_that_was_put_in_is_found_and_decides_which_reading_is_best() 
 
 def test_a_margin_is_positive_on_the_claimed_side() -> None:
     measured = measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3)
-    one = judged(measured)
-    for claim, verdict in one.verdicts.items():
+    judgement = judged(measured)
+    for claim, verdict in judgement.verdicts.items():
         if verdict is Verdict.HOLDS:
-            parts = one.margins[one.margins["claim"] == claim].groupby("part")["margin"].mean()
+            parts = judgement.margins[judgement.margins["claim"] == claim].groupby("part")["margin"].mean()
             assert (parts > 0).all()
 
 

@@ -51,7 +51,7 @@ def test_runs_of_today_are_not_stale(page: Path) -> None:
     assert known is not None
     assert known["code"].startswith("roambus ")
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", known["date"])
-    assert [(one["command"], list(one["agents"])) for one in known["sweeps"]] == [(COMMAND, ["aodv", "mft"])]
+    assert [(sweep["command"], list(sweep["agents"])) for sweep in known["sweeps"]] == [(COMMAND, ["aodv", "mft"])]
     assert stale_runs(known) == {}
     assert _marked("# Small\n\nText.\n", page) == "# Small\n\nText.\n"
     assert check(page.parents[1]) == (f"{page}: as today's code makes it", False)

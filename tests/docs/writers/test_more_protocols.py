@@ -53,8 +53,8 @@ def test_what_a_delivery_costs() -> None:
 
 def test_nothing_delivered_has_no_cost() -> None:
     """Rather than an infinite one."""
-    one = joined([measurements(lambda *place: {**plausible(*place), c.DELIVERED: 0}, seeds=1)])
-    assert one.runs[MESSAGES_PER_DELIVERY].isna().all()
+    measured = joined([measurements(lambda *place: {**plausible(*place), c.DELIVERED: 0}, seeds=1)])
+    assert measured.runs[MESSAGES_PER_DELIVERY].isna().all()
 
 
 def test_titles_say_where() -> None:

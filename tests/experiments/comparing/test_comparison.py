@@ -109,7 +109,7 @@ def test_an_agent_without_the_parameter_of_an_axis_is_compared_at_each_value(tmp
     assert rows[0].split()[-3:] == rows[1].split()[-3:]  # its mean and interval
     (at_8,) = compared(tmp_path, Asked(("mft", "third"), (c.DELIVERED,), where=AT_8), measured)
     assert at_8.tests["n"].tolist() == [4, 4, 4]
-    assert [[line.label for line in one.series] for one in panels(measured, c.DELIVERED, "config")] == [
+    assert [[line.label for line in panel.series] for panel in panels(measured, c.DELIVERED, "config")] == [
         ["MFT-PubSub", "AODV", "third"]
     ] * 2
 
@@ -145,17 +145,17 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
 
 def test_a_comparison_says_whose_publishers_know_the_subscribers(tmp_path: Path) -> None:
     """In a line on the terminal and in the caption, not in legends; who is alone is compared to nobody."""
-    told = replace(SMALL, sweep={**SMALL.sweep, "oracle_subscribers": ["aodv"]})
-    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where=AT_8), told)
+    measured = replace(SMALL, sweep={**SMALL.sweep, "oracle_subscribers": ["aodv"]})
+    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where=AT_8), measured)
     assert "publishers that have the list of subscribers from the scenario: aodv" in done.text.splitlines()
-    (alone,) = compared(tmp_path, Asked(("aodv",), (c.DELIVERED,)), told)
+    (alone,) = compared(tmp_path, Asked(("aodv",), (c.DELIVERED,)), measured)
     assert "from the scenario" not in alone.text
-    figure = panels(told, c.DELIVERED, "config")[0]
+    figure = panels(measured, c.DELIVERED, "config")[0]
     assert [series.label for series in figure.series] == ["MFT-PubSub", "AODV", "third"]
     assert figure.caption.endswith(" The scenario gives the publishers of AODV the list of subscribers.")
 
 
-def test_few_seeds_are_told_on_the_terminal(tmp_path: Path) -> None:
+def test_few_seeds_are_reported_on_the_terminal(tmp_path: Path) -> None:
     """Instead of a p-value, and no difference is counted as tested; of more than two agents in a line."""
     two = with_runs(SMALL.runs[(SMALL.runs["config"] == "C2") & (SMALL.runs["seed"] < 2)])
     (done,) = compared(tmp_path, Asked(("mft", "aodv"), (c.MESSAGES,), where=AT_8), two)

@@ -137,18 +137,18 @@ def test_results_that_were_never_aggregated_say_so_before_spark_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes a while, in which one would not know what is going on."""
-    told: list[str] = []
+    lines: list[str] = []
 
-    class Told:
-        note = staticmethod(told.append)
+    class Noting:
+        note = staticmethod(lines.append)
 
     def compute(*_: object) -> None:
-        raise RoambusError(f"{len(told)} line was told")
+        raise RoambusError(f"{len(lines)} line was printed")
 
     write_trace(tmp_path, RUN, [])
     monkeypatch.setattr(aggregate, "_compute_missing", compute)
-    with pytest.raises(RoambusError, match="1 line was told"):
-        load(tmp_path, progress=Told())  # type: ignore[arg-type]  # it tells, and shows nothing
-    assert told == [
+    with pytest.raises(RoambusError, match="1 line was printed"):
+        load(tmp_path, progress=Noting())  # type: ignore[arg-type]  # it tells, and shows nothing
+    assert lines == [
         f"{tmp_path}: 1 of 1 runs are not aggregated yet: Spark starts, computes their metrics and keeps them"
     ]

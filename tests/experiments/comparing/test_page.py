@@ -83,9 +83,9 @@ def call(command: Sequence[str], patch: pytest.MonkeyPatch) -> int:
 def test_the_page_shows_what_comes_out(done: list[Done]) -> None:
     """Every command works, but for the one that shows an error."""
     assert len(done) >= 5
-    for one in done:
-        assert one.shown.is_printed_by(one.printed), f"{one.shown.command}\n{one.printed}"
-        assert one.code == (2 if "error: " in one.printed else 0)
+    for example in done:
+        assert example.shown.is_printed_by(example.printed), f"{example.shown.command}\n{example.printed}"
+        assert example.code == (2 if "error: " in example.printed else 0)
 
 
 def test_the_picture_of_the_page_comes_from_its_command(done: list[Done], folder: Path) -> None:
@@ -129,9 +129,9 @@ def test_the_notebook_runs(done: list[Done], folder: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    told = "".join(output.get("text", "") for output in outputs)
-    assert "results/cost: runs done 0, already there 48, failed 0" in told
-    assert "results/relay: runs done 1, already there 0, failed 0" in told
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert "results/cost: runs done 0, already there 48, failed 0" in printed
+    assert "results/relay: runs done 1, already there 0, failed 0" in printed
     assert (folder / "results" / "relay" / "agents" / "Relay.py").is_file()
     shown = [output["data"] for output in outputs if "data" in output]
     assert sum("image/png" in data for data in shown) == 2

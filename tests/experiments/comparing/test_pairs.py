@@ -124,7 +124,7 @@ def test_only_common_seeds_count() -> None:
 
 
 @pytest.mark.parametrize("common", [0, 1, 2])
-def test_too_few_common_seeds_are_told(common: int) -> None:
+def test_too_few_common_seeds_are_reported(common: int) -> None:
     """Instead of a p-value, which then does not count among those that are adjusted."""
     few = {seed: float(seed) for seed in range(common)}
     rows = paired_tests(

@@ -131,6 +131,25 @@ def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     assert all(file.stat().st_size > 1000 for file in draw(figure, tmp_path)[:2])
 
 
+def test_a_share_of_few_seeds_shows_each_seed() -> None:
+    """Its interval would fill the axis: the seeds' own values stand there, and the caption says so."""
+    figure = planned(measurements())["figure-4.4a"]
+    assert figure.intervals == "means of 5 seeds, and each seed as a point"
+    axes = Picture().add_subplot()
+    limits(figure, axes)
+    dots = [line for line in axes.lines if line.get_marker() == "."]
+    shown = sorted(value for line in dots for value in list(np.asarray(line.get_ydata())))
+    assert shown == sorted(value for series in figure.series for values in series.values for value in values)
+    assert not axes.collections
+
+
+def test_a_share_of_six_seeds_has_intervals() -> None:
+    """From then on they say more than the seeds do."""
+    figure = planned(measurements(seeds=6))["figure-4.4a"]
+    assert figure.intervals == "means of 6 seeds with 95 % intervals of shares (Korn and Graubard)"
+    assert not figure.shows_seeds
+
+
 def test_several_figures_in_one_picture(tmp_path: Path) -> None:
     """Two side by side, in the width of one; a picture of three is twice as high."""
     line = Series("a", ("1", "2"), (1.0, 5.0), (1.0, 4.0), (1.0, 6.0), (2, 2))
@@ -207,7 +226,7 @@ def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
     return axes.get_ylim()
 
 
-def test_rates_near_one_are_told_apart() -> None:
+def test_rates_near_one_are_distinguished() -> None:
     """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
     assert crowds([0.96, 0.99, 1.0])
     assert not crowds([0.2, 0.5, 0.99])
@@ -234,8 +253,10 @@ def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", ["screen", "column"])
 def test_the_names_of_many_lines_make_a_picture_taller(size: str, tmp_path: Path) -> None:
     """Beside the axes or below them: it is drawn without a warning that nothing was left for the axes."""
-    values, one = ("1", "2"), (1.0, 5.0)
-    lines = tuple(Series(f"an agent, brokers {number}, speed 8", values, one, one, one, (3, 3)) for number in range(14))
+    values, means = ("1", "2"), (1.0, 5.0)
+    lines = tuple(
+        Series(f"an agent, brokers {number}, speed 8", values, means, means, means, (3, 3)) for number in range(14)
+    )
     look = read_look("png", size, "colour")
     draw(Figure("many", "many", "x", "y", values, lines), tmp_path, look)
     draw(Figure("two", "two", "x", "y", values, lines[:2]), tmp_path, look)

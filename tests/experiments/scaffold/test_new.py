@@ -89,8 +89,8 @@ def test_a_new_agent_is_listed_and_runs(place: Place) -> None:
     assert listed["my-gossip"].startswith("Repeats the first copy of every notification")
     assert "mft" in listed
     assert "  jitter = 10ms  longest wait before it is repeated; a time, " in place.succeed("roambus show my-gossip")
-    told = place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
-    assert re.search("5 passed|4 passed, 1 skipped", told)  # the latter where vetting has been removed
+    output = place.succeed("cd my-gossip && python -m pytest -p no:cacheprovider")
+    assert re.search("5 passed|4 passed, 1 skipped", output)  # the latter where vetting has been removed
     trace = place.folder / place.succeed(f"{RUN} my-gossip --param ttl=5").strip() / "trace.parquet"
     assert trace.is_file()
 

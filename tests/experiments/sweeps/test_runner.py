@@ -188,7 +188,7 @@ def test_the_time_left_is_estimated_from_the_time_that_runs_took(
     assert describe(elapsed / done * (total - done)) == text
 
 
-def test_progress_is_told_in_plain_lines_without_a_terminal() -> None:
+def test_progress_is_printed_in_plain_lines_without_a_terminal() -> None:
     """The first and the last line are always there."""
     output = io.StringIO()
     progress = Progress(Console(file=output, width=200))

@@ -160,7 +160,7 @@ def test_the_radio_file_lies_beside_the_template_or_is_ours(tmp_path: Path) -> N
     ("text", "line"),
     [('a = {{ "\\ud800" }}\n', 1), ('{% set x = ["\\udfff"] %}\n{% for one in x %}\n{{ one ~ "b" }}\n{% endfor %}', 3)],
 )
-def test_half_a_character_is_told_with_template_and_line(text: str, line: int, tmp_path: Path) -> None:
+def test_half_a_character_is_reported_with_template_and_line(text: str, line: int, tmp_path: Path) -> None:
     """No ini could hold it, which would otherwise come out when the run's folder is written."""
     template = written(tmp_path, text)
     with pytest.raises(UserError, match=rf"{template}:{line}: .* is half a character"):

@@ -26,7 +26,7 @@ def own(folder: Path, text: str) -> Path:
 def test_every_variable_of_ours_is_declared_with_its_meaning(name: str) -> None:
     """In a sentence."""
     declared = template_variables(OURS[name])
-    assert all(one is not None and one.meaning.endswith(".") for one in declared.values())
+    assert all(variable is not None and variable.meaning.endswith(".") for variable in declared.values())
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -127,13 +127,17 @@ def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> N
     """Its type, unit, range, default and meaning are the key's, but for what the template says of it."""
     template = own(tmp_path, PASSING)
     variables = template_variables(template)
-    told = {name: (one.default, one.takes, one.meaning) for name, one in variables.items() if one is not None}
-    assert told == {
+    read = {
+        name: (variable.default, variable.takes, variable.meaning)
+        for name, variable in variables.items()
+        if variable is not None
+    }
+    assert read == {
         "sigma": (4.0, "a number, from 0 to 100 dB", "Standard deviation of the shadowing."),
         "side": (35, "a number, above 0 and at most 1000000 m", "Side of the field."),
-        "delay": ("1ms", "a time, in seconds or with its unit, above 0s", told["delay"][2]),
-        "channel": ("first", "a text with a channel", told["channel"][2]),
-        "battery": (None, "a number, above 0 and at most 1000000000 J", told["battery"][2]),
+        "delay": ("1ms", "a time, in seconds or with its unit, above 0s", read["delay"][2]),
+        "channel": ("first", "a text with a channel", read["channel"][2]),
+        "battery": (None, "a number, above 0 and at most 1000000000 J", read["battery"][2]),
     }
     assert render(template, RUN) == '4.0 35 1ms "first" false'
     assert render(template, {**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == '0 35 0.5s "first" true'

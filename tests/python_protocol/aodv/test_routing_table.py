@@ -115,12 +115,12 @@ def test_hearing_a_neighbour_never_shortens_the_life_of_its_route() -> None:
     assert routes.active(4, 4 * SECOND) is not None
 
 
-def test_the_newest_number_that_a_neighbour_told_is_kept() -> None:
+def test_the_newest_number_that_a_neighbour_announced_is_kept() -> None:
     """Section 6.9: an older one does not replace it."""
     routes = RoutingTable(DELETE_PERIOD, ACTIVE_ROUTE_TIMEOUT)
     routes.hear(4, 0, SECOND)
-    for told, kept in ((7, 7), (6, 7), (8, 8)):
-        routes.learn_sequence(4, told)
+    for announced, kept in ((7, 7), (6, 7), (8, 8)):
+        routes.learn_sequence(4, announced)
         route = routes.get(4)
         assert route is not None
         assert (route.sequence, route.sequence_valid) == (kept, True)

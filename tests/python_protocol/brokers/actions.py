@@ -18,7 +18,9 @@ def sends(actions: Iterable[Action]) -> list[tuple[NodeId, Message]]:
 
 def notes(actions: Iterable[Action], name: str) -> list[tuple[str | None, NodeId | None]]:
     """(notification, peer) of each with a name."""
-    return [(one.notification_id, one.peer) for one in actions if isinstance(one, Note) and one.name == name]
+    return [
+        (action.notification_id, action.peer) for action in actions if isinstance(action, Note) and action.name == name
+    ]
 
 
 def asked(method: Callable[..., None], *arguments: Any, **named: Any) -> list[Action]:
@@ -28,6 +30,6 @@ def asked(method: Callable[..., None], *arguments: Any, **named: Any) -> list[Ac
     return process.take()
 
 
-def told(process: Process, sender: NodeId, message: Message) -> list[Action]:
+def receive(process: Process, sender: NodeId, message: Message) -> list[Action]:
     """What a process asks for when this message arrives from `sender`."""
     return asked(process.hear, message, sender, 0)

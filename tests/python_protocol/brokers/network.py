@@ -11,7 +11,7 @@ from roambus.python_protocol.brokers.broker import Broker, Pub
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
-from tests.python_protocol.brokers.actions import asked, told
+from tests.python_protocol.brokers.actions import asked, receive
 
 B = TypeVar("B", bound=Broker)
 
@@ -82,13 +82,13 @@ class Network(Generic[B]):
 
     def cut(self, a: NodeId, b: NodeId) -> None:
         """The link is lost, and both notice; what was under way on it is lost."""
-        self._under_way = deque(one for one in self._under_way if set(one[:2]) != {a, b})
+        self._under_way = deque(message for message in self._under_way if set(message[:2]) != {a, b})
         self.broker(a).gone(b, moved=False)
         self.broker(b).gone(a, moved=False)
 
     def client_sends(self, client: NodeId, broker: NodeId, message: Message) -> None:
         """A client sends to its broker, and everything that follows happens."""
-        self.perform(broker, told(self.broker(broker), client, message))
+        self.perform(broker, receive(self.broker(broker), client, message))
         self.run()
 
     def publish(self, number: int, broker: NodeId, sequence: int = 0) -> None:
@@ -123,7 +123,7 @@ class Network(Generic[B]):
             sender, receiver, message = self._under_way.popleft()
             text = f"{message.message_type} {self.describe(message)}".rstrip()
             self.log.append(f"b{sender} -> b{receiver} {text}")
-            self.perform(receiver, told(self.broker(receiver), sender, message))
+            self.perform(receiver, receive(self.broker(receiver), sender, message))
 
     def take_log(self) -> list[str]:
         """The messages since the last call."""

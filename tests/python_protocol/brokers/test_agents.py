@@ -5,22 +5,17 @@ from __future__ import annotations
 import pytest
 
 from roambus.bridge.scenario.definition import Publications, Subscription, Workload
-from roambus.extensions.caching import Caching
-from roambus.extensions.first_approach.agent import FirstApproach
-from roambus.extensions.first_approach.resubscribing import Resubscribing
-from roambus.extensions.first_approach.simple import Simple
-from roambus.extensions.phoenix import Phoenix
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.mft import MftPubSub
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
+from tests.support.family import broker_agents
 from tests.support.runs import of
 from tests.support.trees import run_on_tree
 
 P, S, B = Role.PUBLISHER, Role.SUBSCRIBER, Role.BROKER
 BINARY = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
-AGENTS = [Simple, Phoenix, FirstApproach, MftPubSub, Resubscribing, Caching]
+AGENTS = broker_agents()
 WORKLOAD = Workload(
     tuple(Subscription(node, SECOND, Filter()) for node in (0, 3, 5, 7, 8)),
     tuple(Publications(node, 2 * SECOND, 5 * SECOND, SECOND, (("topic", "n"),), 20) for node in (0, 7, 8)),
@@ -36,7 +31,7 @@ def test_everything_arrives_once_on_a_static_tree(agent: type[Agent], link_layer
     assert len(of(rows, "publish")) == 9
     delivered = sorted((row["node"], row["notification_id"]) for row in of(rows, "deliver"))
     ids = [row["notification_id"] for row in of(rows, "publish")]
-    assert delivered == sorted((node, one) for node in (0, 3, 5, 7, 8) for one in ids)
+    assert delivered == sorted((node, event_id) for node in (0, 3, 5, 7, 8) for event_id in ids)
     assert of(rows, "drop") == []
 
 

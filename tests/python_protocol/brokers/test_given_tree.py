@@ -31,17 +31,17 @@ def test_at_first_everybody_is_new() -> None:
     assert made.children == {CLIENT: False, BROKER: True}
 
 
-def test_what_stays_is_not_told_again() -> None:
+def test_what_stays_is_not_announced_again() -> None:
     """The same place in the tree changes nothing."""
     assert changes(tree(), PARENT, BROKER, CLIENT) == []
 
 
-def test_another_parent_is_told() -> None:
+def test_another_parent_is_announced() -> None:
     """The children stay."""
     assert changes(tree(), OTHER, BROKER, CLIENT) == [ParentChanged(OTHER)]
 
 
-def test_a_child_that_has_gone_is_told_first() -> None:
+def test_a_child_that_has_gone_is_announced_first() -> None:
     """It is out of reach; whether it has moved, the scenario does not say."""
     found = changes(tree(), PARENT, CLIENT, OTHER)
     assert found == [NeighbourGone(BROKER, moved=False), NeighbourAppeared(OTHER, True)]

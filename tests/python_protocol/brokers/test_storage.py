@@ -21,8 +21,8 @@ def test_what_is_stored_is_traced_and_taken_in_its_order() -> None:
     """A queue a subscriber, first in, first out."""
     storage = Storage(10)
     events = [event(1, sequence) for sequence in (5, 3, 4)]
-    notes = [note for one in events for note in storage.put(7, one)]
-    assert notes == [Note(STORE, notification_id=str(one.id), peer=7) for one in events]
+    notes = [note for publication in events for note in storage.put(7, publication)]
+    assert notes == [Note(STORE, notification_id=str(publication.id), peer=7) for publication in events]
     assert storage.take(7) == events
     assert storage.take(7) == []
 
@@ -70,8 +70,8 @@ def test_takes_up_to_a_number_of_bytes_and_one_at_least(payloads: list[int], lim
     """Every taken group but a single one fits, the next would not have fitted, and nothing is lost."""
     events = [Notification(event(1, number).id, (), payload) for number, payload in enumerate(payloads)]
     storage = Storage(100)
-    for one in events:
-        storage.put(7, one)
+    for publication in events:
+        storage.put(7, publication)
     left = events
     while taken := storage.take(7, limit):
         assert taken == left[: len(taken)]

@@ -266,11 +266,11 @@ def test_messages_cannot_be_changed() -> None:
 
 
 @given(everything, everything)
-def test_a_message_with_other_values_in_some_fields(one: Everything, other: Everything) -> None:
+def test_a_message_with_other_values_in_some_fields(left: Everything, right: Everything) -> None:
     """As `replace` makes it; the message itself stays as it was."""
-    before = replace(one)
-    assert one.replaced(share=other.share, first=other.first) == replace(one, share=other.share, first=other.first)
-    assert one == before
+    before = replace(left)
+    assert left.replaced(share=right.share, first=right.first) == replace(left, share=right.share, first=right.first)
+    assert left == before
 
 
 def test_replaced_names_what_is_no_field() -> None:
@@ -421,7 +421,7 @@ class Lists(Message, tag=5):
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "hint"),
     [
         (
             Lists(path=tuple(range(300))),
@@ -435,7 +435,7 @@ class Lists(Message, tag=5):
         (Lists(longest=b"x" * 65536), r"longest = .*: 65536 bytes are too many: LongBytes hold at most 65535"),
     ],
 )
-def test_what_is_too_long_is_told_with_its_limit_and_the_longer_type(message: Lists, told: str) -> None:
+def test_what_is_too_long_is_reported_with_its_limit_and_the_longer_type(message: Lists, hint: str) -> None:
     """And with the message and the field, of whose value the beginning is shown."""
-    with pytest.raises(ValueError, match=rf"a LISTS cannot be sent, because a value does not fit its field: {told}"):
+    with pytest.raises(ValueError, match=rf"a LISTS cannot be sent, because a value does not fit its field: {hint}"):
         message.encode()

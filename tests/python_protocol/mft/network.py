@@ -59,10 +59,14 @@ class Network(network.Network[Broker]):
             case Pub(_, notification):
                 return str(notification.id)
             case Rep(subscriber, _, notifications):
-                return f"{describe_node(subscriber)} {' '.join(str(one.id) for one in notifications)}"
+                return f"{describe_node(subscriber)} {' '.join(str(notification.id) for notification in notifications)}"
         assert isinstance(message, Sub | Uns | Mig)
         return f"{describe_node(message.subscriber)} t={message.timestamp} h={message.hops}"
 
 
 def _describe_known(known: tuple[Known, ...]) -> str:
-    return "[" + " ".join(f"({describe_node(one.subscriber)},{one.timestamp},{one.hops})" for one in known) + "]"
+    return (
+        "["
+        + " ".join(f"({describe_node(known_.subscriber)},{known_.timestamp},{known_.hops})" for known_ in known)
+        + "]"
+    )

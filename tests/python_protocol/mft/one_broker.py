@@ -30,7 +30,9 @@ def sends(actions: list[Action]) -> list[tuple[NodeId, Message]]:
 
 
 def notes(actions: list[Action], name: str) -> list[tuple[str | None, NodeId | None]]:
-    return [(one.notification_id, one.peer) for one in actions if isinstance(one, Note) and one.name == name]
+    return [
+        (action.notification_id, action.peer) for action in actions if isinstance(action, Note) and action.name == name
+    ]
 
 
 def stored(broker: Broker, subscriber: NodeId) -> list[int]:

@@ -50,7 +50,9 @@ class Node:
         self.tell(Started())
 
     def tell(self, *events: Event) -> list[Action]:
-        return [action for one in events for action in self.agent.handle(one, self._round * SECOND)]
+        return [
+            action for received_event in events for action in self.agent.handle(received_event, self._round * SECOND)
+        ]
 
     def hear(self, sender: NodeId, parent: NodeId | None = None, *, is_broker: bool = True) -> list[Action]:
         """The next round's heartbeat."""
@@ -66,8 +68,8 @@ class Node:
 
     def acknowledge(self, actions: Iterable[Action]) -> list[Action]:
         """The neighbour acknowledges the frames among some actions."""
-        frames = [(one.destination, one.message) for one in actions if isinstance(one, Send)]
-        acks = [(to, LinkAck(one.session, one.sequence)) for to, one in frames if isinstance(one, LinkData)]
+        frames = [(action.destination, action.message) for action in actions if isinstance(action, Send)]
+        acks = [(to, LinkAck(frame.session, frame.sequence)) for to, frame in frames if isinstance(frame, LinkData)]
         return self.tell(*(Received(neighbour, ack, STRONG, 50.0) for neighbour, ack in acks))
 
     def give_up(self, neighbour: NodeId) -> list[Action]:
@@ -79,7 +81,7 @@ class Node:
 def carried(actions: Iterable[Action]) -> list[tuple[NodeId, Message]]:
     """What goes out over the link."""
     sends = [action for action in actions if isinstance(action, Send)]
-    return [(one.destination, one.message.payload) for one in sends if isinstance(one.message, LinkData)]
+    return [(send.destination, send.message.payload) for send in sends if isinstance(send.message, LinkData)]
 
 
 def notes(actions: Sequence[Action], name: str) -> list[Note]:

@@ -6,7 +6,7 @@ from roambus.python_protocol.brokers.broker import Filters, Pub
 from roambus.python_protocol.mft.broker import Broker
 from roambus.python_protocol.mft.messages import UNKNOWN, Bmig, Bquery, Bsub, Known, Mig, Rep, Sub, Timestamp, Uns
 from roambus.python_protocol.trace_rows import STORE
-from tests.python_protocol.brokers.actions import asked, told
+from tests.python_protocol.brokers.actions import asked, receive
 from tests.python_protocol.mft.network import event, topic
 from tests.python_protocol.mft.one_broker import S1, S2, S3, STRANGER, knows, notes, sends
 
@@ -16,7 +16,7 @@ def test_a_broken_link_stores_what_was_under_way(b1: Broker) -> None:
     for subscriber in (S1, S2):
         knows(b1, subscriber, 3, Timestamp(1, 2), topic(1))
     knows(b1, S3, 4, Timestamp(1, 2), topic(1))
-    told(b1, 2, Pub(1, event(1, 7)))
+    receive(b1, 2, Pub(1, event(1, 7)))
     lost = [Pub(2, event(1, 7)), Rep(S1, 1, (event(1, 8),)), Sub(S3, 1, 2, topic(1))]
     actions = asked(b1.link_broken, 3, lost)
     assert sends(actions) == []
@@ -27,14 +27,14 @@ def test_a_broken_link_stores_what_was_under_way(b1: Broker) -> None:
 def test_a_broken_link_sends_again_by_a_way_found_meanwhile(b1: Broker) -> None:
     """S1 has another next hop since the notification was sent."""
     knows(b1, S1, 3, Timestamp(1, 2), topic(1))
-    told(b1, 2, Pub(1, event(1, 7)))
-    told(b1, 4, Mig(S1, 9, 2, 1))
+    receive(b1, 2, Pub(1, event(1, 7)))
+    receive(b1, 4, Mig(S1, 9, 2, 1))
     assert sends(asked(b1.link_broken, 3, [Pub(2, event(1, 7))])) == [(4, Rep(S1, 1, (event(1, 7),)))]
 
 
 def test_filters_that_did_not_arrive_are_sent_when_the_client_is_back(b1: Broker) -> None:
     """Once, with what is known then."""
-    told(b1, S1, Mig(S1, 9, 1, 0))
+    receive(b1, S1, Mig(S1, 9, 1, 0))
     asked(b1.link_broken, S1, [Filters(())])
     knows(b1, S1, S1, Timestamp(1, 1), topic(1))
     assert sends(asked(b1.client_appeared, S1)) == [(S1, Filters((topic(1),)))]
@@ -46,7 +46,7 @@ def test_a_client_that_is_back_gets_what_is_stored(b1: Broker) -> None:
     knows(b1, S1, S1, Timestamp(1, 1), topic(1))
     asked(b1.client_appeared, S1)
     asked(b1.gone, S1, moved=False)
-    told(b1, 2, Pub(1, event(1, 7)))
+    receive(b1, 2, Pub(1, event(1, 7)))
     assert sends(asked(b1.client_appeared, S1)) == [(S1, Rep(S1, 1, (event(1, 7),)))]
 
 
@@ -63,7 +63,7 @@ def test_a_neighbour_that_was_lost_and_is_back_is_told_what_we_know(b1: Broker) 
 def test_a_greeting_takes_no_way_away(b1: Broker) -> None:
     """`greet_back`: infinite hops in O say that the sender has no way either, or thinks so still."""
     knows(b1, S1, 2, Timestamp(5, 2), topic(1))
-    assert sends(told(b1, 2, Bmig(0, (), (Known(S1, 5, 255),)))) == []
+    assert sends(receive(b1, 2, Bmig(0, (), (Known(S1, 5, 255),)))) == []
     assert b1.table.next_hop(S1) == 2
 
 
@@ -92,11 +92,11 @@ def test_control_messages_from_outside_the_neighbours_are_ignored(b1: Broker) ->
         Bquery(S1, UNKNOWN),
         Bsub(S1, Timestamp(1, 1), 0, (topic(1),)),
     ):
-        assert told(b1, STRANGER, message) == []
+        assert receive(b1, STRANGER, message) == []
     assert b1.table.get(S1) is None
 
 
 def test_a_bmig_that_begins_at_its_sender_makes_it_a_neighbour(b1: Broker) -> None:
     """It may come before the heartbeat that says so."""
-    told(b1, STRANGER, Bmig(0, (Known(S1, 1, 1),), ()))
+    receive(b1, STRANGER, Bmig(0, (Known(S1, 1, 1),), ()))
     assert STRANGER in b1.neighbours

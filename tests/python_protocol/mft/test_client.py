@@ -10,7 +10,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.agent import Client
 from roambus.python_protocol.mft.messages import MftParameters, Mig, Rep, Sub, Uns
 from roambus.python_protocol.trace_rows import DROP
-from tests.python_protocol.brokers.actions import asked, told
+from tests.python_protocol.brokers.actions import asked, receive
 from tests.python_protocol.mft.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -99,7 +99,7 @@ def _step(made: Client, name: str, argument: int) -> list[Action]:
     if name == "attach":
         return asked(made.attach, argument)
     if name == "filters":
-        return told(made, 0, Filters((topic(argument),)))
+        return receive(made, 0, Filters((topic(argument),)))
     made.detach()
     return []
 
@@ -107,26 +107,32 @@ def _step(made: Client, name: str, argument: int) -> list[Action]:
 def test_filters_that_are_wrong_are_mended() -> None:
     """Section 3.3: SUB for what the broker lacks, UNS for what it should no longer have."""
     made = subscribed(1, 2)
-    assert messages(told(made, 0, Filters((topic(2), topic(3))))) == [Sub(ME, 3, 0, topic(1)), Uns(ME, 4, 0, topic(3))]
+    assert messages(receive(made, 0, Filters((topic(2), topic(3))))) == [
+        Sub(ME, 3, 0, topic(1)),
+        Uns(ME, 4, 0, topic(3)),
+    ]
 
 
 def test_filters_that_are_right_need_no_answer() -> None:
     """Whatever their order."""
-    assert told(subscribed(1, 2), HERE, Filters((topic(2), topic(1)))) == []
+    assert receive(subscribed(1, 2), HERE, Filters((topic(2), topic(1)))) == []
 
 
 def test_what_is_wanted_is_delivered_with_its_hops() -> None:
     """By PUB or by REP, each notification of which counts."""
     made = subscribed(1)
-    assert told(made, 0, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
-    assert told(made, 0, Rep(ME, 2, (event(1, 6), event(1, 7)))) == [Deliver(event(1, 6), 2), Deliver(event(1, 7), 2)]
+    assert receive(made, 0, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
+    assert receive(made, 0, Rep(ME, 2, (event(1, 6), event(1, 7)))) == [
+        Deliver(event(1, 6), 2),
+        Deliver(event(1, 7), 2),
+    ]
 
 
 def test_what_is_not_wanted_any_more_is_dropped_and_traced() -> None:
     """A notification that was under way when the client unsubscribed; another filter is left."""
     made = subscribed(1, 2)
     asked(made.unsubscribe, topic(1))
-    assert told(made, 0, Pub(3, event(1, 5))) == [Note(DROP, notification_id="99.5", detail="not subscribed")]
+    assert receive(made, 0, Pub(3, event(1, 5))) == [Note(DROP, notification_id="99.5", detail="not subscribed")]
 
 
 def test_a_publisher_without_a_broker_keeps_what_it_publishes() -> None:

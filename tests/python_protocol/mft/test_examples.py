@@ -84,7 +84,7 @@ def test_notifications_sent_astray_during_the_complex_migration_are_replayed(tre
     log = tree.take_log()
     sent = [line for line in log if "REP" in line]
     assert sent == ["b3 -> b2 REP s6 99.5", "b2 -> b5 REP s6 99.5", "b5 -> b6 REP s6 99.5"]
-    assert [str(one) for one in tree.reached(6)] == ["99.5"]
+    assert [str(node) for node in tree.reached(6)] == ["99.5"]
 
 
 def assert_all_reachable(network: Network) -> None:

@@ -20,16 +20,16 @@ def test_a_newer_counter_is_greater_whatever_the_hops(counter: int, near: int, l
 
 
 @given(counters, hops, hops)
-def test_at_one_counter_fewer_hops_are_greater(counter: int, one: int, other: int) -> None:
+def test_at_one_counter_fewer_hops_are_greater(counter: int, fewer: int, more: int) -> None:
     """Section 4.1: "if the timestamps are equal the one that reports being the closest"."""
-    assert (Timestamp(counter, one) > Timestamp(counter, other)) == (one < other)
+    assert (Timestamp(counter, fewer) > Timestamp(counter, more)) == (fewer < more)
 
 
 @given(timestamps, timestamps)
-def test_exactly_one_of_less_equal_and_greater_holds(one: Timestamp, other: Timestamp) -> None:
+def test_exactly_one_of_less_equal_and_greater_holds(left: Timestamp, right: Timestamp) -> None:
     """Any two can be compared, and the two operators agree."""
-    assert [one < other, one == other, one > other].count(True) == 1
-    assert (one < other) == (other > one)
+    assert [left < right, left == right, left > right].count(True) == 1
+    assert (left < right) == (right > left)
 
 
 @given(st.lists(timestamps, min_size=3, max_size=3))

@@ -18,8 +18,8 @@ ROOM = 8
 
 def digest_of(added: list[NotificationId], limit: int = ROOM) -> tuple[Held, ...]:
     digest = Digest(limit)
-    for one in added:
-        digest.add(one)
+    for notification in added:
+        digest.add(notification)
     return digest.summary()
 
 
@@ -32,49 +32,51 @@ def lacks(digest: tuple[Held, ...], identifier: NotificationId) -> bool:
 
 
 @given(st.lists(identifiers), identifiers)
-def test_it_names_the_newest_and_nothing_that_was_not_added(added: list[NotificationId], one: NotificationId) -> None:
+def test_it_names_the_newest_and_nothing_that_was_not_added(added: list[NotificationId], asked: NotificationId) -> None:
     """What is among the last 64 numbers of its publisher is named if, and only if, it was added; else it is unknown."""
-    told = digest_of(added)
-    newest = max((other.sequence for other in added if other.publisher == one.publisher), default=None)
-    is_known_of = newest is None or one.sequence > newest - WINDOW
-    assert holds(told, one) == (one in added and is_known_of)
-    assert lacks(told, one) == (one not in added and is_known_of)
+    digest = digest_of(added)
+    newest = max((other.sequence for other in added if other.publisher == asked.publisher), default=None)
+    is_known_of = newest is None or asked.sequence > newest - WINDOW
+    assert holds(digest, asked) == (asked in added and is_known_of)
+    assert lacks(digest, asked) == (asked not in added and is_known_of)
 
 
 @given(st.lists(identifiers, min_size=1))
 def test_it_is_the_same_in_any_order_and_on_the_air(added: list[NotificationId]) -> None:
     """Only the order of the publishers depends on that of the notifications; a row takes fourteen bytes."""
-    told = digest_of(added)
-    assert sorted(told) == sorted(digest_of(sorted(added, key=lambda one: one.sequence)))
+    digest = digest_of(added)
+    assert sorted(digest) == sorted(digest_of(sorted(added, key=lambda identifier: identifier.sequence)))
     writer, kind = Writer(), field_type(Held)
-    for held in told:
+    for held in digest:
         kind.write(writer, held)
-    assert len(writer.getvalue()) == 14 * len(told)
+    assert len(writer.getvalue()) == 14 * len(digest)
     reader = Reader(writer.getvalue(), MessageSet(()))
-    assert tuple(kind.read(reader) for _ in told) == told
+    assert tuple(kind.read(reader) for _ in digest) == digest
 
 
 @given(st.lists(identifiers), st.lists(identifiers))
-def test_one_exceeds_another_by_what_it_alone_names(one: list[NotificationId], other: list[NotificationId]) -> None:
+def test_one_exceeds_another_by_what_it_alone_names(left: list[NotificationId], right: list[NotificationId]) -> None:
     """Of what both have room for."""
-    told = digest_of(other)
-    more = [identifier for identifier in one if lacks(told, identifier) and holds(digest_of(one), identifier)]
-    assert any(exceeds(held, told) for held in digest_of(one)) == bool(more)
+    digest = digest_of(right)
+    more = [identifier for identifier in left if lacks(digest, identifier) and holds(digest_of(left), identifier)]
+    assert any(exceeds(held, digest) for held in digest_of(left)) == bool(more)
 
 
 def test_the_publisher_that_was_heard_longest_ago_leaves_a_full_digest() -> None:
     """Nothing is said of it any more: it is neither there nor missing."""
-    told = digest_of([NotificationId(1, 0), NotificationId(2, 0), NotificationId(1, 1), NotificationId(3, 0)], limit=2)
-    assert [held.publisher for held in told] == [1, 3]
-    assert not holds(told, NotificationId(2, 0))
+    digest = digest_of(
+        [NotificationId(1, 0), NotificationId(2, 0), NotificationId(1, 1), NotificationId(3, 0)], limit=2
+    )
+    assert [held.publisher for held in digest] == [1, 3]
+    assert not holds(digest, NotificationId(2, 0))
 
 
 @given(st.lists(identifiers), st.lists(identifiers))
 def test_what_one_has_beyond_another_is_what_the_other_is_known_to_lack(
-    one: list[NotificationId], other: list[NotificationId]
+    left: list[NotificationId], right: list[NotificationId]
 ) -> None:
     """Each is named once; of what is too old for the other's digest nothing is known."""
-    told, own = digest_of(one), digest_of(other)
-    found = [identifier for held in told for identifier in beyond(held, own)]
+    digest, own = digest_of(left), digest_of(right)
+    found = [identifier for held in digest for identifier in beyond(held, own)]
     assert len(found) == len(set(found))
-    assert set(found) == {each for each in one if holds(told, each) and lacks(own, each)}
+    assert set(found) == {each for each in left if holds(digest, each) and lacks(own, each)}

@@ -199,7 +199,7 @@ def exchange(messages: Sequence[Message], chance: Random, loss: float) -> tuple[
         pending = [action for ack in acks if isinstance(ack, LinkAck) for action in sender.receive(PEER, ack, 0)[0]]
         if not acks:
             pending, broken = sender.timer(LinkTimer(PEER))
-            given_up += [message for one in broken for message in one.messages]
+            given_up += [message for broken_link in broken for message in broken_link.messages]
     return arrived, given_up
 
 

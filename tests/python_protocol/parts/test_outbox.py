@@ -40,12 +40,12 @@ def paced() -> Outbox:
 
 def handed(actions: list[Action]) -> list[Message]:
     """The messages among the actions."""
-    return [one.message for one in actions if isinstance(one, Send)]
+    return [action.message for action in actions if isinstance(action, Send)]
 
 
 def hand_over(outbox: Outbox, *messages: Message) -> list[Message]:
     """Send messages to PEER; return those that go to the MAC at once."""
-    return [one for message in messages for one in handed(outbox.send(PEER, message, 0))]
+    return [sent for message in messages for sent in handed(outbox.send(PEER, message, 0))]
 
 
 def test_without_reports_everything_is_handed_over_at_once() -> None:

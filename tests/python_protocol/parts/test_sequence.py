@@ -29,20 +29,20 @@ def test_a_number_is_newer_than_the_half_circle_before_it(number: tuple[int, int
 @given(numbers())
 def test_no_number_is_newer_than_itself_or_its_opposite(number: tuple[int, int]) -> None:
     """Equal numbers, and numbers exactly half-way round, have no newer one; then the first counts."""
-    bits, one = number
-    opposite = (one + 2 ** (bits - 1)) % 2**bits
-    for other in (one, opposite):
-        assert not is_newer(one, other, bits)
-        assert not is_newer(other, one, bits)
-        assert newest(one, other, bits) == one
+    bits, number_ = number
+    opposite = (number_ + 2 ** (bits - 1)) % 2**bits
+    for other in (number_, opposite):
+        assert not is_newer(number_, other, bits)
+        assert not is_newer(other, number_, bits)
+        assert newest(number_, other, bits) == number_
 
 
 @given(numbers())
 def test_the_following_number_is_newer(number: tuple[int, int]) -> None:
     """Counting up always gives a newer number that fits the width."""
-    bits, one = number
-    assert is_newer(following(one, bits), one, bits)
-    assert 0 <= following(one, bits) < 2**bits
+    bits, number_ = number
+    assert is_newer(following(number_, bits), number_, bits)
+    assert 0 <= following(number_, bits) < 2**bits
 
 
 @pytest.mark.parametrize("bits", [16, 32])

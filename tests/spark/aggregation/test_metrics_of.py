@@ -39,7 +39,7 @@ def test_metrics_are_computed_or_taken_from_the_store(results: Path, session: Sp
     )
 
 
-def test_a_trace_whose_pages_are_damaged_is_told(results: Path, session: SparkSession) -> None:
+def test_a_trace_whose_pages_are_damaged_is_reported(results: Path, session: SparkSession) -> None:
     """The others have their metrics."""
     traces, _ = list_traces(find_traces(results))
     content = bytearray(traces[0].file.read_bytes())

@@ -16,7 +16,7 @@ from pyspark.accumulators import AccumulatorTCPServer, UpdateRequestHandler
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.spark.engine import session as engine
 from roambus.spark.engine.java import Jvm, silence_losses
-from tests.support.clusters import until
+from tests.support.waiting import until
 
 SETTINGS = {"spark.driver.extraJavaOptions": ""}
 
@@ -97,7 +97,9 @@ def test_a_java_that_ends_while_it_starts(
 
 
 @pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), ValueError("of anything")])
-def test_whatever_a_dead_java_causes_is_told_as_its_death(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_a_dead_java_causes_is_reported_as_its_death(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And with a Java that lives, every error stays what it is."""
 
     class Dead:
@@ -170,7 +172,7 @@ print(len(rows))
 """
 
 
-def test_a_machine_without_loopback_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_loopback_is_reported_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before Java starts, which would print its stack."""
     monkeypatch.setattr(engine, "LOOPBACK", "192.0.2.1")  # an address that nobody has
     with pytest.raises(UserError, match=r"Spark needs the address 192\.0\.2\.1, .*: bring the loopback interface up"):
@@ -190,7 +192,7 @@ def test_a_local_session_ignores_another_installation_and_says_so() -> None:
     assert said == f"Spark on this machine ignores {', '.join(sorted(foreign))}; --spark spark://HOST:PORT heeds them"
 
 
-def test_a_user_without_a_name_is_told_before_java_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_name_is_reported_before_java_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a container that runs under a bare number; Spark's own answer is a stack trace."""
     monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
     jvm = Jvm()

@@ -106,7 +106,7 @@ def test_what_is_known_is_not_read_again(results: Path) -> None:
 def test_metrics_of_ones_own_are_computed_with_what_they_import(results: Path, own: Path) -> None:
     """No executor can import either of them: both are sent."""
     extra = own_metrics(str(own))
-    assert [(one.column, one.axis_title, one.meaning) for one in extra.metrics] == [
+    assert [(entry.column, entry.axis_title, entry.meaning) for entry in extra.metrics] == [
         ("last_s", "last (s)", "When the last delivery came.")
     ]
     assert aggregate(results, extra=extra) == []

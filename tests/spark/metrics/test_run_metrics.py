@@ -29,6 +29,7 @@ from tests.spark.synthetic import (
     deliver,
     die,
     energy,
+    fault,
     migrate,
     on_air,
     publish,
@@ -82,6 +83,15 @@ TRACES: dict[str, list[Row]] = {
         *(send(1.0, 0, "PUB"), send(2.0, 0, "PUB"), send(2.0, 2, "PUB")),
         *(*on_air(9.0, 0, 4, 188), *on_air(9.0, 1, 2, 22), *on_air(9.0, 2, 0, 0)),
     ],
+    # Node 1 crashes for good at 2 s, node 2 is back at 3 s, node 3 dies at 2.5 s; all want four notifications.
+    "down": [
+        *(role(node, "subscriber") for node in range(4)),
+        *(publish(at, 0, f"0.{number}", [1, 2, 3]) for number, at in enumerate((1.0, 2.0, 2.5, 4.0))),
+        *(fault(1.5, 1, "freeze"), fault(1.7, 1, "recover"), fault(2.0, 1, "crash")),
+        *(fault(2.0, 2, "crash"), fault(3.0, 2, "recover"), die(2.5, 3)),
+        *(deliver(1.2, node, "0.0", 1) for node in (1, 2, 3)),
+        deliver(4.2, 2, "0.3", 1),
+    ],
     # Two of three batteries run empty.
     "deaths": [*(role(node, "broker") for node in range(3)), die(7.5, 2), die(8.5, 0), energy(9.0, 1, 20.0)],
     # Stored on the way, replayed from another broker: its hops start again, its delay does not.
@@ -129,6 +139,7 @@ TRACES: dict[str, list[Row]] = {
 
 WARM_UPS = {
     "plain": 1.15,
+    "down": 2.2,
     "migrations": 1.0,
     "replay": 2.0,
     "unexpected": 5.0,
@@ -370,6 +381,14 @@ def test_bytes_on_the_air_have_headers(metrics: Metrics) -> None:
     plain = metrics("plain")
     assert plain["air_bytes_per_node"] == 6 * 45 / 4
     assert plain["airtime"] == pytest.approx(6 * 45 * 8 / 250_000 / 9)
+
+
+def test_nothing_is_expected_of_a_node_that_is_down_for_good(metrics: Metrics) -> None:
+    """Of the pairs of node 1 three, of node 3 two are impossible; what node 2 misses while it is down is lost."""
+    down = metrics("down")
+    assert down["down_for_good"] == 5
+    assert down["expected"] == 7
+    assert down["delivery_rate_all"] == 4 / 7
 
 
 def test_what_a_radio_counted_replaces_packets(metrics: Metrics) -> None:

@@ -38,7 +38,7 @@ class Misbehaving:
                 return f"{self.file}:{number}"
         return self.file if HERE in self.source else ""
 
-    def is_told_by(self, text: str) -> bool:
+    def is_described_by(self, text: str) -> bool:
         """Whether the text says what is promised, and names the line."""
         return re.search(self.says, text, re.DOTALL) is not None and self.place in text
 

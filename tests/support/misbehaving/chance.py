@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.misbehaving.catalogue import Misbehaving, ticking, whole
-from tests.support.misbehaving.messages import telling
+from tests.support.misbehaving.messages import sending
 from tests.support.misbehaving.values import PING
 
 _REPEATABLE = "repeatable: .*another process makes another trace"
@@ -106,7 +106,7 @@ CHANCE = (
     _counting(
         "a closure",
         "count()",
-        "def make():\n    told = []\n    return lambda: told.append(1) or len(told)\n\ncount = make()\n",
+        "def make():\n    calls = []\n    return lambda: calls.append(1) or len(calls)\n\ncount = make()\n",
     ),
     _counting(
         "a cache",
@@ -136,12 +136,12 @@ CHANCE = (
         class Mine(Agent):
             @on(Started)
             def start(self, event, now):
-                vars(random).setdefault("told", {})[self.node] = now
+                vars(random).setdefault("calls", {})[self.node] = now
                 self.set_timer("tick", SECOND)
 
             @on_timer("tick")
             def tick(self, key, now):
-                random.told[(self.node + 1) % 8]
+                random.calls[(self.node + 1) % 8]
         """,
         f"{_ALONE}, the run fails: KeyError",
     ),
@@ -247,20 +247,20 @@ CHANCE = (
         """,
         "runs, on ideal links: .*node 7, .*TypeError: 'NoneType'",
     ),
-    telling(
+    sending(
         "a failure that raises",
         "class Ping(Message, tag=1):\n    data: LongBytes\n\ndef large():\n    return Ping(bytes(1000))\n",
         "self.send(BROADCAST, large())",
         "runs, on the radio: .*RuntimeError: too long",
         failing='raise RuntimeError("too long")',
     ),
-    telling(
+    sending(
         "a write that cuts large values",
         "class Ping(Message, tag=1):\n    a: U16\n    def write(self, writer):\n        writer.u16(self.a & 0x7FFF)\n",
         "self.send(BROADCAST, Ping(5))",
         "messages: .*field a was .* when it was sent, and is",
     ),
-    telling(
+    sending(
         "a read that trusts bytes",
         "class Ping(Message, tag=1):\n    a: U8\n    def __post_init__(self):\n"
         "        if self.a > 2:\n            raise ValueError(self.a)\n"

@@ -7,7 +7,7 @@ from textwrap import dedent, indent
 from tests.support.misbehaving.catalogue import HEAD, Misbehaving
 
 
-def telling(  # the parts of such an agent
+def sending(  # the parts of such an agent
     name: str,
     message: str,
     made: str,
@@ -51,105 +51,105 @@ _NUMBERS = "class Ping(Message, tag=1):\n    a: U8\n    b: U8\n"
 _SEND = "self.send(BROADCAST, Ping(1, 2))"
 
 MESSAGES = (
-    telling(
+    sending(
         "a field that is a list", "class Ping(Message, tag=1):  # here\n    path: list[U8]\n", "pass", "write tuple"
     ),
-    telling(
+    sending(
         "a field that holds a dict",
         "class Ping(Message, tag=1):  # here\n    path: tuple[dict[str, int], ...]\n",
         "pass",
         "could change it",
     ),
-    telling(
+    sending(
         "a record that can be changed",
         "from dataclasses import dataclass\n@dataclass\nclass Spot:\n    x: U8\n"
         "class Ping(Message, tag=1):  # here\n    spot: Spot\n",
         "pass",
         "write @dataclass",
     ),
-    telling(
+    sending(
         "a list in place of a tuple",
         _PATH.replace("  # here", ""),
         "self.send(BROADCAST, Ping([1, 2]))",
         "path = .1, 2.: .1, 2. is not of type tuple, but of type list.*in tick",
     ),
-    telling("a value that does not fit", _NUMBERS, "self.send(BROADCAST, Ping(1, 300))", "b = 300.*in tick"),
-    telling(
+    sending("a value that does not fit", _NUMBERS, "self.send(BROADCAST, Ping(1, 300))", "b = 300.*in tick"),
+    sending(
         "a message of 70000 bytes",
         "class Ping(Message, tag=1):\n    data: LongBytes\n    more: LongBytes\n",
         "self.send(BROADCAST, Ping(bytes(65000), bytes(65000)))",
         "bytes, at most 65535 can be sent",
     ),
-    telling(
+    sending(
         "a forgotten write",
         f"{_NUMBERS}    def write(self, writer):  # here\n        pass\n",
         _SEND,
         "message PING of agent Mine .*cannot be read from its own 1 bytes",
     ),
-    telling(
+    sending(
         "a read that mixes fields up",
         f"{_NUMBERS}    @classmethod\n    def read(cls, reader):\n"
         "        b, a = reader.u8(), reader.u8()\n        return cls(a, b)\n",
         _SEND,
         "message PING of agent Mine .*field a was 1 when it was sent, and is 2",
     ),
-    telling(
+    sending(
         "a read that raises",
         f"{_NUMBERS}    @classmethod\n    def read(cls, reader):\n        return {{}}[reader.u8()]\n",
         _SEND,
         "message PING .*cannot be read .*KeyError",
     ),
-    telling(
+    sending(
         "a write of too much",
         f"{_NUMBERS}    def write(self, writer):\n        for x in (self.a, self.b, 9):\n            writer.u8(x)\n",
         _SEND,
         "message PING .*bytes left over",
     ),
-    telling(
+    sending(
         "a number that holds more than travels",
         f"class Big(int):\n    secret = 'xxx'\n\n{_NUMBERS}",
         "self.send(BROADCAST, Ping(Big(1), 2))",
         "message PING .*field a was 1 when it was sent",
     ),
-    telling(
+    sending(
         "a message that is equal to everything",
         f"{_NUMBERS}    def __eq__(self, other):\n        return True\n"
         "    def write(self, writer):\n        writer.u8(self.a)\n        writer.u8(0)\n",
         _SEND,
         "message PING .*field b was 2 when it was sent, and is 0",
     ),
-    telling(
+    sending(
         "a message that is not listed",
         f"{_NUMBERS}class Pong(Message, tag=2):  # here\n    a: U8\n",
         "self.send(BROADCAST, Pong(1))",
         "message PONG of agent Mine .*not one of the agent's messages: write messages",
     ),
-    telling(
+    sending(
         "a tag that another has",
         f"{_NUMBERS}class Pong(Message, tag=1):\n    a: U8\n",
         "self.send(BROADCAST, Pong(1))",
         "message PONG of agent Mine .*not one of the agent's messages",
     ),
-    telling(
+    sending(
         "two messages of one tag",
         f"{_NUMBERS}class Pong(Message, tag=1):\n    a: U8\n",
         _SEND,
         "Pong and Ping share tag 1",
         listed="Ping, Pong",
     ),
-    telling(
+    sending(
         "a tag that is no byte",
         "class Ping(Message, tag=300):  # here\n    a: U8\n",
         _SEND,
         "tag 300 is not between 0 and 255",
     ),
-    telling(
+    sending(
         "slots of its own",
         'class Ping(Message, tag=1):  # here\n    __slots__ = ("a",)\n',
         _SEND,
         "no __slots__ of its own",
     ),
-    telling(
+    sending(
         "a sender changes a message",
         _NUMBERS,
         'ping = Ping(1, 2)\nself.send(BROADCAST, ping)\nself.late = ping\nobject.__setattr__(ping, "hops", 3)',

@@ -30,7 +30,7 @@ CACHED = [
 ]
 ASKED = [
     # Request 1 of node 5: one message three times, another once. Request 1 of node 6, request 2 of node 5: one each.
-    *(row(1.0, 5, ANSWER, one, "1") for one in ("0.0", "0.0", "0.0", "0.1")),
+    *(row(1.0, 5, ANSWER, delay, "1") for delay in ("0.0", "0.0", "0.0", "0.1")),
     *(row(1.0, 6, ANSWER, "0.0", "1"), row(2.0, 5, ANSWER, "0.0", "2")),
 ]
 AWAY = [

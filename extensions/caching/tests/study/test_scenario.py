@@ -62,9 +62,16 @@ def test_a_client_comes_back_at_another_broker(seed: int) -> None:
     """The text: "from a different broker"."""
     drawn = draw(seed)
     at = {change.node: change.parent for change in tree(quote(drawn.tree)) if change.at == 0}
-    moves = [(one.at, one.node, one.parent) for one in tree(quote(drawn.tree)) if one.at > 0]
+    moves = [(link.at, link.node, link.parent) for link in tree(quote(drawn.tree)) if link.at > 0]
     for time, node, broker in sorted(
-        [*moves, *((one.at, one.node, int(one.words[1])) for one in commands(quote(drawn.commands)) if one.words[1:])]
+        [
+            *moves,
+            *(
+                (command.at, command.node, int(command.words[1]))
+                for command in commands(quote(drawn.commands))
+                if command.words[1:]
+            ),
+        ]
     ):
         assert at.get(node) != broker, time
         at[node] = broker
@@ -86,7 +93,9 @@ def test_there_are_as_many_clients_as_the_load_says() -> None:
 
 def test_messages_are_published_at_the_rate() -> None:
     """By publishers at all brokers."""
-    published = [one.node for one in commands(quote(draw(publish_rate=5).commands)) if one.words[0] == "publish"]
+    published = [
+        command.node for command in commands(quote(draw(publish_rate=5).commands)) if command.words[0] == "publish"
+    ]
     assert len(published) == pytest.approx(5 * 200, rel=0.1)
     assert set(published) == set(range(BROKERS, 2 * BROKERS))
 
@@ -100,7 +109,7 @@ def test_seeds_have_histories_of_their_own_and_keep_them() -> None:
 def test_the_template_makes_a_scenario_of_it() -> None:
     """With all that the clients do; the cache's size is the agent's."""
     found = scenario_of(size=7)
-    kinds = Counter(type(one.command) for one in found.workload.commands)
+    kinds = Counter(type(command.command) for command in found.workload.commands)
     assert kinds.keys() == {Subscribe, Unsubscribe, Detach, Attach, Publication}
     assert found.agent_parameters == {"tree": "given", "cache_size": "7"}
     assert [node.roles for node in found.nodes[: 2 * BROKERS]] == [Role.BROKER] * BROKERS + [Role.PUBLISHER] * BROKERS

@@ -8,7 +8,7 @@ from roambus.extensions.first_approach.resubscribing import Broker
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.brokers.routing import Entry, Sub, Uns
 from roambus.python_protocol.trace_rows import DROP
-from tests.python_protocol.brokers.actions import asked, notes, sends, told
+from tests.python_protocol.brokers.actions import asked, notes, receive, sends
 from tests.python_protocol.brokers.network import event, topic
 
 S1, S2, S3 = 101, 102, 103
@@ -22,7 +22,7 @@ def b1() -> Broker:
     for neighbour in (3, 4):
         made.meet(neighbour)
     for wanted, interface, subscriber in ((1, 2, S1), (2, 2, S1), (3, 3, S2), (4, S3, S3)):
-        told(made, interface, Sub(subscriber, topic(wanted)))
+        receive(made, interface, Sub(subscriber, topic(wanted)))
     return made
 
 
@@ -37,7 +37,7 @@ def test_what_is_behind_a_broker_floods_from_its_new_parent(b1: Broker) -> None:
     assert interfaces(b1) == {S1: [5], S2: [3], S3: [S3]}
 
 
-def test_a_parent_that_is_back_is_told_again(b1: Broker) -> None:
+def test_a_parent_that_is_back_is_announced_again(b1: Broker) -> None:
     """It may have missed something; what lies on its side stays there."""
     asked(b1.gone, 2, moved=True)
     assert sends(asked(b1.migrate, 2)) == [(2, Sub(S2, topic(3))), (2, Sub(S3, topic(4)))]
@@ -52,17 +52,17 @@ def test_a_parent_that_became_a_child_keeps_what_is_behind_it(b1: Broker) -> Non
 
 def test_a_sub_that_is_known_turns_the_way_and_goes_on(b1: Broker) -> None:
     """All filters of its subscriber are where it came from."""
-    assert sends(told(b1, 4, Sub(S1, topic(1)))) == [(2, Sub(S1, topic(1))), (3, Sub(S1, topic(1)))]
+    assert sends(receive(b1, 4, Sub(S1, topic(1)))) == [(2, Sub(S1, topic(1))), (3, Sub(S1, topic(1)))]
     assert list(b1.table)[:2] == [Entry(topic(1), 4, S1), Entry(topic(2), 4, S1)]
 
 
 def test_a_notification_that_cannot_go_on_is_dropped(b1: Broker) -> None:
     """The trace says where the way was; it goes to the others."""
     asked(b1.gone, 2, moved=True)
-    actions = told(b1, 4, Pub(1, event(1)))
+    actions = receive(b1, 4, Pub(1, event(1)))
     assert sends(actions) == []
     assert notes(actions, DROP) == [("99.0", 2)]
-    assert sends(told(b1, 4, Pub(1, event(3)))) == [(3, Pub(2, event(3)))]
+    assert sends(receive(b1, 4, Pub(1, event(3)))) == [(3, Pub(2, event(3)))]
 
 
 def test_what_a_link_did_not_carry_is_dropped(b1: Broker) -> None:
@@ -73,5 +73,5 @@ def test_what_a_link_did_not_carry_is_dropped(b1: Broker) -> None:
 
 def test_uns_is_removed_wherever_it_comes_from(b1: Broker) -> None:
     """And goes on like a SUB."""
-    assert sends(told(b1, 4, Uns(S1, topic(1)))) == [(2, Uns(S1, topic(1))), (3, Uns(S1, topic(1)))]
+    assert sends(receive(b1, 4, Uns(S1, topic(1)))) == [(2, Uns(S1, topic(1))), (3, Uns(S1, topic(1)))]
     assert topic(1) not in b1.table.filters(S1)

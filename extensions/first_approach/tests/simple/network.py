@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from roambus.extensions.first_approach.simple import Broker, Sub, Uns
+from roambus.extensions.first_approach.simple import Broker
+from roambus.python_protocol.brokers.anonymous import Sub, Uns
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from roambus.extensions.first_approach.simple import Client, Sub, Uns
 from roambus.python_protocol.actions import Deliver, Send
+from roambus.python_protocol.brokers.anonymous import Client, Sub, Uns
 from roambus.python_protocol.brokers.broker import BrokerParameters, Pub
-from tests.python_protocol.brokers.actions import asked, told
+from tests.python_protocol.brokers.actions import asked, receive
 from tests.python_protocol.brokers.network import event, topic
 
 ME, HERE, THERE = 7, 1, 2
@@ -22,7 +22,7 @@ def subscribed() -> Client:
 
 def test_what_is_wanted_is_delivered_with_its_hops() -> None:
     """By PUB."""
-    assert told(subscribed(), HERE, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
+    assert receive(subscribed(), HERE, Pub(3, event(1, 5))) == [Deliver(event(1, 5), 3)]
 
 
 def test_coming_back_to_its_broker_it_has_nothing_to_say() -> None:

@@ -44,9 +44,15 @@ def changes(seed: int, moving: str, brokers: int) -> list[list[ParentChange]]:
 @pytest.mark.parametrize("moving", ["brokers", "clients"])
 def test_every_agent_gets_the_same_sequence(moving: str) -> None:
     """And the same commands, whatever its name and parameters."""
-    one, other = (scenario_of(3, agent, moving=moving, brokers=16) for agent in ("mft", "first-approach"))
-    assert len(one.tree) > 20
-    assert (one.tree, one.workload, one.nodes) == (other.tree, other.workload, other.nodes)
+    of_mft, of_first_approach = (
+        scenario_of(3, agent, moving=moving, brokers=16) for agent in ("mft", "first-approach")
+    )
+    assert len(of_mft.tree) > 20
+    assert (of_mft.tree, of_mft.workload, of_mft.nodes) == (
+        of_first_approach.tree,
+        of_first_approach.workload,
+        of_first_approach.nodes,
+    )
 
 
 def test_the_number_of_subscriptions_does_not_change_the_sequence() -> None:
@@ -67,12 +73,12 @@ def test_a_broker_goes_to_one_that_is_not_below_it(seed: int, brokers: int) -> N
     first, *migrations = changes(seed, "brokers", brokers)
     parents = {change.node: change.parent for change in first}
     assert sorted(parents) == list(range(1, brokers))
-    assert [one.at for (one,) in migrations] == [second * SECOND for second in range(2, 12)]
-    for (one,) in migrations:
-        assert one.parent is not None
-        assert one.parent != parents[one.node]
-        parents[one.node] = one.parent
-    assert scenario_of(seed, brokers=brokers, migrations=10).tree == (*first, *(one for (one,) in migrations))
+    assert [relink.at for (relink,) in migrations] == [second * SECOND for second in range(2, 12)]
+    for (relink,) in migrations:
+        assert relink.parent is not None
+        assert relink.parent != parents[relink.node]
+        parents[relink.node] = relink.parent
+    assert scenario_of(seed, brokers=brokers, migrations=10).tree == (*first, *(relink for (relink,) in migrations))
 
 
 @given(seeds, sizes)
@@ -81,10 +87,10 @@ def test_a_client_goes_to_another_broker(seed: int, brokers: int) -> None:
     first, *migrations = changes(seed, "clients", brokers)
     parents = {change.node: change.parent for change in first}
     assert [parents[client] for client in range(brokers, 2 * brokers)] == list(range(brokers))
-    for (one,) in migrations:
-        assert one.node >= brokers
-        assert one.parent in set(range(brokers)) - {parents[one.node]}
-        parents[one.node] = one.parent
+    for (relink,) in migrations:
+        assert relink.node >= brokers
+        assert relink.parent in set(range(brokers)) - {parents[relink.node]}
+        parents[relink.node] = relink.parent
 
 
 def test_every_tree_is_as_likely_as_any_other() -> None:
@@ -99,11 +105,11 @@ def test_subscribers_have_as_many_filters_as_asked_for() -> None:
     """All different, one subscriber a broker, and every subscriber publishes once what all of them match."""
     scenario = scenario_of(brokers=5, subscriptions=3, moving="clients")
     subscriptions = scenario.workload.subscriptions
-    assert [one.node for one in subscriptions] == [node for node in range(5, 10) for _ in range(3)]
-    assert len({one.filter for one in subscriptions}) == 15
+    assert [subscription.node for subscription in subscriptions] == [node for node in range(5, 10) for _ in range(3)]
+    assert len({subscription.filter for subscription in subscriptions}) == 15
     assert [node.roles for node in scenario.nodes[:5]] == [Role.BROKER] * 5
-    assert [one.node for one in scenario.workload.publications] == list(range(5, 10))
-    assert {one.until - one.start for one in scenario.workload.publications} == {SECOND}
+    assert [publication.node for publication in scenario.workload.publications] == list(range(5, 10))
+    assert {publication.until - publication.start for publication in scenario.workload.publications} == {SECOND}
 
 
 @pytest.mark.parametrize(

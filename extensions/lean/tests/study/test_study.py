@@ -17,7 +17,6 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.sweeps.sweep import expand
 from roambus.extensions.lean.study.map import MapFigure
 from roambus.extensions.lean.study.study import CLAIMS, STUDY, choose, interest_maps, interest_tables
-from roambus.extensions.viewer.report import write_report
 from roambus.notebook import Settings
 from roambus.spark.aggregation.aggregate import aggregate, mean_points
 from roambus.spark.metrics import catalogue as c
@@ -27,7 +26,7 @@ Row = tuple[Sequence[float], Sequence[float]]
 """What an agent delivers in time and its bytes, for each seed."""
 
 
-def cell(agents: Mapping[str, Row], told: Sequence[str] = ()) -> Measurements:
+def cell(agents: Mapping[str, Row], oracles: Sequence[str] = ()) -> Measurements:
     """Measurements at one place."""
     runs = pd.DataFrame(
         {
@@ -42,18 +41,18 @@ def cell(agents: Mapping[str, Row], told: Sequence[str] = ()) -> Measurements:
         for agent, (rates, costs) in agents.items()
         for seed, (rate, cost) in enumerate(zip(rates, costs, strict=True))
     )
-    return Measurements(runs, mean_points(runs), {"agents": dict.fromkeys(agents), "oracle_subscribers": list(told)})
+    return Measurements(runs, mean_points(runs), {"agents": dict.fromkeys(agents), "oracle_subscribers": list(oracles)})
 
 
 GOOD, FAIR, BAD = (0.998, 0.997, 0.999), (0.985, 0.995, 0.999), (0.9, 0.91, 0.905)
 CHEAP, DEAR = (1000.0, 1100.0, 1200.0), (2000.0, 2200.0, 2400.0)
 
 
-def chosen(agents: Mapping[str, Row], told: Sequence[str] = ()) -> tuple[list[str], bool]:
+def chosen(agents: Mapping[str, Row], oracles: Sequence[str] = ()) -> tuple[list[str], bool]:
     """Who reaches the cell, the cheapest first, and whether that is sure."""
-    found = choose(cell(agents, told), c.air_bytes_per_node.column, HERE)
+    found = choose(cell(agents, oracles), c.air_bytes_per_node.column, HERE)
     assert found is not None
-    return [one.agent for one in found.reaching], found.is_sure
+    return [candidate.agent for candidate in found.reaching], found.is_sure
 
 
 def test_of_those_that_deliver_in_time_the_cheapest_is_chosen() -> None:
@@ -107,10 +106,10 @@ def test_a_cell_that_is_not_sure_is_hatched(tmp_path: Path) -> None:
 
 def test_who_is_told_the_subscribers_does_not_compete() -> None:
     """A designer cannot choose that, but the cell says what it would bring."""
-    measured = cell({"a": (GOOD, DEAR), "knowing": (GOOD, CHEAP)}, told=["knowing"])
-    assert chosen({"a": (GOOD, DEAR), "knowing": (GOOD, CHEAP)}, told=["knowing"]) == (["a"], True)
+    measured = cell({"a": (GOOD, DEAR), "knowing": (GOOD, CHEAP)}, oracles=["knowing"])
+    assert chosen({"a": (GOOD, DEAR), "knowing": (GOOD, CHEAP)}, oracles=["knowing"]) == (["a"], True)
     (cells,) = maps(measured)[0].panels.values()
-    assert cells["2", "1/8"].words[-1] == "told: knowing, 1.1 kB"
+    assert cells["2", "1/8"].words[-1] == "oracle: knowing, 1.1 kB"
 
 
 def test_costs_that_are_alike_choose_nobody() -> None:
@@ -162,7 +161,7 @@ def everywhere(change: Change) -> Measurements:
             }
         )
     runs = pd.DataFrame(rows)
-    return Measurements(runs, mean_points(runs), {"agents": {one.label: None for one in sweep.asked.agents}})
+    return Measurements(runs, mean_points(runs), {"agents": {agent.label: None for agent in sweep.asked.agents}})
 
 
 def test_claims_hold_where_numbers_are_as_claimed_and_one_cell_refutes() -> None:
@@ -187,11 +186,12 @@ def test_the_table_says_the_same_as_the_maps() -> None:
 @pytest.mark.usefixtures("session")
 def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> None:
     """With few nodes, so that it is quick: both maps are drawn, and the report has their words and who is told."""
+    viewer = pytest.importorskip("roambus.extensions.viewer.report")
     few: Settings = {"publishers": 2, "subscribers": 4, "brokers": 2, "side": 30, "speed": 2, "rate": 10}
     agents = ["gossip", "flooding", "aodv-derived"]
     roambus.sweep("interest", agents, settings={**few, "interest": [0.25, 1]}, seeds=2, out=tmp_path, workers=1)
     aggregate(tmp_path)
-    page = write_report(tmp_path).read_text(encoding="utf-8")
+    page = viewer.write_report(tmp_path).read_text(encoding="utf-8")
     assert "Who delivers at least 0.99 within a second for the least: bytes on the air" in page
     assert "The scenario gives the publishers of AODV, derived constants the list of subscribers." in page
     for cost in ("air-bytes-per-node", "energy-per-node-mj"):

@@ -119,6 +119,6 @@ def test_a_flow_goes_from_a_node_to_another(nodes: int, flows: int, ends: list[i
     }
     scenario = parse_scenario(render(template, variables), template, TEMPLATES)
     publications = scenario.workload.publications
-    assert [one.node for one in publications] == list(range(flows))
-    assert [dict(one.attributes)["destination"] for one in publications] == ends
-    assert {one.position_noise_m for one in scenario.nodes} == {10}
+    assert [publication.node for publication in publications] == list(range(flows))
+    assert [dict(publication.attributes)["destination"] for publication in publications] == ends
+    assert {node.position_noise_m for node in scenario.nodes} == {10}

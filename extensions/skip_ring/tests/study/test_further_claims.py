@@ -55,7 +55,7 @@ def measured(name: str, make: Make) -> Measurements:
         "axes": {axis: list(values) for axis, values in axes.items()},
         "agents": {"skip-ring": ["skip-ring", {}]},
     }
-    (extra,) = [one.extra for one in STUDY.sweeps if one.name == name]
+    (extra,) = [sweep.extra for sweep in STUDY.sweeps if sweep.name == name]
     return Measurements(pd.DataFrame(runs), mean_points(pd.DataFrame(runs)), sweep, metrics=(*METRICS, *extra.metrics))
 
 
@@ -97,7 +97,7 @@ def test_verdicts_follow_the_numbers(name: str) -> None:
 def test_every_figure_has_lines(name: str) -> None:
     """Of all sweeps that came later."""
     numbers = measured(name, as_the_paper_says)
-    (sweep,) = [one for one in STUDY.sweeps if one.name == name]
+    (sweep,) = [sweep for sweep in STUDY.sweeps if sweep.name == name]
     figures = [look_up(numbers, plan) for plan in sweep.plans(numbers)]
     assert figures
     assert all(figure.series for figure in figures)
@@ -105,7 +105,7 @@ def test_every_figure_has_lines(name: str) -> None:
 
 def test_what_operations_cost_subscribers_may_not_grow() -> None:
     """By a message with each doubling."""
-    (claim,) = [one for one in STEADY_CLAIMS if "the subscribers send" in one.text]
+    (claim,) = [claim for claim in STEADY_CLAIMS if "the subscribers send" in claim.text]
     for growth, verdict in ((0.5, Verdict.HOLDS), (2, Verdict.DOES_NOT_HOLD)):
         runs = [
             {
@@ -119,7 +119,7 @@ def test_what_operations_cost_subscribers_may_not_grow() -> None:
         ]
         sweep = {"axes": {"subscribers": list(SIZES)}, "agents": ["skip-ring"]}
         found = check([claim], Measurements(pd.DataFrame(runs), pd.DataFrame(), sweep))
-        assert [one.verdict for one in found] == [verdict]
+        assert [claim.verdict for claim in found] == [verdict]
 
 
 def test_a_share_of_the_subscribers_crashes_rounded_up() -> None:
@@ -134,12 +134,12 @@ def test_a_share_of_the_subscribers_crashes_rounded_up() -> None:
 def test_topics_go_round_among_the_subscribers() -> None:
     """And what somebody publishes is about the topic that it has."""
     scenario = scenario_of(subscribers=6, operations=0, publications=1, topics=3)
-    wanted = {one.node: str(one.filter) for one in scenario.workload.subscriptions}
+    wanted = {subscription.node: str(subscription.filter) for subscription in scenario.workload.subscriptions}
     assert wanted == {node: f"topic = {(node - 1) % 3 + 1}" for node in range(1, 7)}
 
 
 def test_without_departures_there_are_joins_alone() -> None:
     """As many as are asked for."""
     scenario = scenario_of(subscribers=4, operations=4, publications=0, departing=False)
-    kinds = [type(one.command) for one in scenario.workload.commands]
+    kinds = [type(command.command) for command in scenario.workload.commands]
     assert (kinds.count(Subscribe), kinds.count(Unsubscribe)) == (4, 0)

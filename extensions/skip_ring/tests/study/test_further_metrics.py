@@ -25,8 +25,8 @@ def row(
     publication: str | None = None,
     hops: int | None = None,
 ) -> Row:
-    told = {"message_type": sent, "notification_id": publication, "hops": hops, "detail": detail}
-    return {"time_s": time_s, "node": node, "event": event, **told}
+    fields = {"message_type": sent, "notification_id": publication, "hops": hops, "detail": detail}
+    return {"time_s": time_s, "node": node, "event": event, **fields}
 
 
 def subscribed(*nodes: int, at: float = 0.0) -> list[Row]:
@@ -130,7 +130,11 @@ def crashed() -> list[dict[str, Any]]:
 
 def test_those_left_make_the_skip_ring_of_as_many(crashed: list[dict[str, Any]]) -> None:
     """A row of one that has crashed counts for nothing, a false edge of one that has not does."""
-    last = max(one["time_s"] for one in crashed if one["event"] == OVERLAY and one["node"] not in {2, 5})
+    last = max(
+        trace_row["time_s"]
+        for trace_row in crashed
+        if trace_row["event"] == OVERLAY and trace_row["node"] not in {2, 5}
+    )
     found = measured(measurements.CRASHES.metrics, [*crashed, edge(45.0, 2, "99 0 4 4 -")])
     assert (found[measurements.RESTORED], found[measurements.ROUNDS_TO_RESTORE]) == (1, pytest.approx(last - 20))
     found = measured(measurements.CRASHES.metrics, [*crashed, edge(45.0, 1, "99 0 4 4 -")])

@@ -69,7 +69,7 @@ def test_maintenance_is_what_subscribers_send_between_the_last_change_and_the_fi
     assert found[m.ANSWERS_PER_ROUND] == pytest.approx((len(window) - sent) / (20 - changed))
 
 
-def test_answers_of_the_supervisor_are_told_apart_by_what_they_serve(found: Found, rows: list[Row]) -> None:
+def test_answers_of_the_supervisor_are_distinguished_by_what_they_serve(found: Found, rows: list[Row]) -> None:
     """One to a subscription, two or more to an unsubscription; those to requests beyond the usual ones are further."""
     served = {(row["time_s"], row["message_type"]) for row in since(rows) if row["event"] == SERVE}
     sent = [row["time_s"] for row in since(rows) if row["event"] == schema.SEND and row["node"] == 0]

@@ -53,10 +53,10 @@ def test_a_scenario_from_nothing_has_a_supervisor_and_all_that_happens() -> None
     scenario = scenario_of(subscribers=4, publications=2, operations=3)
     assert [node.roles for node in scenario.nodes] == [Role.BROKER, *[Role.PUBLISHER | Role.SUBSCRIBER] * 7]
     assert len(scenario.ideal.links) == 8 * 7 / 2
-    assert {one.node for one in scenario.workload.subscriptions} == {1, 2, 3, 4}
-    kinds = [type(one.command) for one in scenario.workload.commands]
+    assert {subscription.node for subscription in scenario.workload.subscriptions} == {1, 2, 3, 4}
+    kinds = [type(command.command) for command in scenario.workload.commands]
     assert [kinds.count(kind) for kind in (Publication, Subscribe, Unsubscribe)] == [2, 3, 3]
-    assert max(one.at for one in scenario.workload.commands) < scenario.time_limit
+    assert max(command.at for command in scenario.workload.commands) < scenario.time_limit
 
 
 def test_a_scenario_from_a_corrupted_state_tells_the_agent_which() -> None:
@@ -109,7 +109,9 @@ def test_claims_hold_on_numbers_as_the_lemmas_have_them() -> None:
 
 def test_more_than_one_request_a_round_is_against_the_lemma() -> None:
     """And against nothing else."""
-    against = [place for place, one in enumerate(verdicts(measured_steady(1.6))) if one is Verdict.DOES_NOT_HOLD]
+    against = [
+        place for place, verdict in enumerate(verdicts(measured_steady(1.6))) if verdict is Verdict.DOES_NOT_HOLD
+    ]
     first, second = (STEADY_CLAIMS[place].text for place in against)
     assert first.startswith("Configuration requests (lemma of section 3.2.1)")
     assert second == "The same, as published."

@@ -18,4 +18,4 @@ def test_a_template_calls_the_functions_of_its_study_and_a_copy_elsewhere_those_
     copy.write_text(find_template("skip-ring").read_text(encoding="utf-8"))
     assert render(copy, RUN) == render(find_template("skip-ring"), RUN)
     assert functions_for(TEMPLATES) == []
-    assert {one.__name__ for one in functions_for(find_template("caching").parent)} == {"population"}
+    assert {function.__name__ for function in functions_for(find_template("caching").parent)} == {"population"}

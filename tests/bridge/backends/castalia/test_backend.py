@@ -102,7 +102,10 @@ def test_a_reply_carries_the_transmissions_and_a_step_the_deliveries() -> None:
         backend.advance((), 5)
         heard = backend.advance([Transmission(0, 5, BROADCAST, BEACON, 10)], 9)
         assert heard is not None
-        assert [(one.receiver, one.sender, one.message) for one in heard.deliveries] == [(1, 0, BEACON), (2, 0, BEACON)]
+        assert [(delivery.receiver, delivery.sender, delivery.message) for delivery in heard.deliveries] == [
+            (1, 0, BEACON),
+            (2, 0, BEACON),
+        ]
         assert backend.advance((), None) is None
         backend.close()
     (send,) = said[0].reply.sends
@@ -122,17 +125,22 @@ def test_the_wake_ups_within_a_window_come_between_its_instants() -> None:
     with ScriptedSimulator(greeting(script, MILLISECOND)) as simulator:
         backend = opened(simulator, MILLISECOND)
         start = 10 * MILLISECOND
-        told = [backend.advance((), SECOND), backend.advance((), start + 200)]
-        told.append(backend.advance([Transmission(1, start + 200 + MILLISECOND, 2, BEACON, 10)], start + 900))
-        told += [backend.advance((), start + 900), backend.advance((), 2 * SECOND)]
+        steps = [backend.advance((), SECOND), backend.advance((), start + 200)]
+        steps.append(backend.advance([Transmission(1, start + 200 + MILLISECOND, 2, BEACON, 10)], start + 900))
+        steps += [backend.advance((), start + 900), backend.advance((), 2 * SECOND)]
         backend.close()
-    assert [(one.now - start, len(one.deliveries)) for one in told if one] == [(0, 1), (200, 0), (500, 1), (900, 0)]
+    assert [(reply.now - start, len(reply.deliveries)) for reply in steps if reply] == [
+        (0, 1),
+        (200, 0),
+        (500, 1),
+        (900, 0),
+    ]
     (reply,) = (answer.reply for answer in said)
     assert [send.time for send in reply.sends] == [start + 200 + MILLISECOND]
     assert reply.wake_up == 2 * SECOND
 
 
-def test_a_failure_is_told_with_its_message() -> None:
+def test_a_failure_is_reported_with_its_message() -> None:
     """What the MAC did not take comes back as the object that it was."""
 
     def script(wire: Wire) -> None:

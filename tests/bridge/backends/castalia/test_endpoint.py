@@ -43,18 +43,18 @@ def test_a_long_path_for_temporary_files_is_avoided(tmp_path: Path, monkeypatch:
 
 def test_every_run_has_a_token_of_its_own(temporary: Path) -> None:
     """32 hexadecimal digits."""
-    with Endpoint.private() as one, Endpoint.private() as other:
-        assert one.token != other.token
-        assert len(bytes.fromhex(one.token)) == 16
+    with Endpoint.private() as first, Endpoint.private() as second:
+        assert first.token != second.token
+        assert len(bytes.fromhex(first.token)) == 16
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:7000", "tcp://[::1]:7000", "tcp://192.0.2.1:7000"])
 def test_tcp_has_keys(address: str) -> None:
     """There are fresh ones for each run; on loopback, too, which every user of the machine reaches."""
-    one, other = Endpoint.tcp(address), Endpoint.tcp(address)
-    assert one.keys is not None
-    assert other.keys is not None
-    assert one.keys.client_secret != other.keys.client_secret
+    first, second = Endpoint.tcp(address), Endpoint.tcp(address)
+    assert first.keys is not None
+    assert second.keys is not None
+    assert first.keys.client_secret != second.keys.client_secret
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_wake_ups_in_quiet_time_need_no_exchange() -> None:
         assert [backend.advance((), 5), backend.advance((), 20)] == [Step(5), Step(20)]
         assert backend.advance([sent(20, node=1)], 60) is None
         backend.close()
-    assert [(one.time, one.node) for one in said[0].reply.sends] == [(20, 1)]
+    assert [(send.time, send.node) for send in said[0].reply.sends] == [(20, 1)]
     assert said[0].reply.wake_up == 60
     assert backend.round_trips == 1
 

@@ -70,7 +70,7 @@ def types(tmp_path: Path) -> NedTypes:
 
 def defaults(types: NedTypes, ini: Mapping[str, str]) -> dict[str, str | None]:
     """Every key with its default."""
-    return {path: one.default for path, one in types.declared(ini.get).items()}
+    return {path: parameter.default for path, parameter in types.declared(ini.get).items()}
 
 
 def test_a_network_is_built_from_its_types_as_the_ini_says(types: NedTypes) -> None:

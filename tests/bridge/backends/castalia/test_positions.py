@@ -16,9 +16,6 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, WayPoint
 from roambus.bridge.system.errors import ProtocolError
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.extensions.recording.record_file import RecordingBackend, open_record
-from roambus.extensions.recording.record_pb2 import Header
-from roambus.extensions.recording.replay import ReplayBackend
 from roambus.python_protocol.simtime import SECOND
 from tests.bridge.host.test_positions import Located, places
 
@@ -55,13 +52,11 @@ def stand_in_with(folder: Path, program: Path, moves: bool, **saving: bool) -> C
 def test_the_host_computes_fixes_from_the_places_that_the_simulator_tells(
     stand_in: Path, tmp_path: Path, saving: dict[str, bool]
 ) -> None:
-    """They are those of ideal links, noise included, although the ini has other ways; a rerun has them, too."""
+    """They are those of ideal links, noise included, although the ini has other ways."""
     expected = looks(IdealFactory().make(SCENARIO, Located, tmp_path))
-    static = replace(SCENARIO, nodes=tuple(replace(one, mobility=NodeSettings().mobility) for one in SCENARIO.nodes))
-    told = stand_in_with(tmp_path, stand_in, moves=True, **saving)
-    assert looks(RecordingBackend(told, tmp_path / "record", Header(), static), static) == expected
-    with open_record(tmp_path / "record") as record:
-        assert looks(ReplayBackend(record, static, Located.messages), static) == expected
+    static = replace(SCENARIO, nodes=tuple(replace(node, mobility=NodeSettings().mobility) for node in SCENARIO.nodes))
+    backend = stand_in_with(tmp_path, stand_in, moves=True, **saving)
+    assert looks(backend, static) == expected
 
 
 def test_a_simulator_that_tells_no_places_is_refused(stand_in: Path, tmp_path: Path) -> None:

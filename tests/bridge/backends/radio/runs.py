@@ -55,19 +55,22 @@ def run(scenario: Scenario, transmissions: Iterable[Transmission]) -> tuple[list
     """What the host is told until the end, and the totals."""
     backend = RadioBackend(scenario)
     backend.open()
-    told: list[str] = []
+    log: list[str] = []
     outgoing = list(transmissions)
     while (step := backend.advance(outgoing, None)) is not None:
         outgoing = []
-        told += lines(step)
-    return told, backend.close()
+        log += lines(step)
+    return log, backend.close()
 
 
 def lines(step: Step) -> Sequence[str]:
     """A line for each delivery and failure, times in us since START."""
     since = (step.now - START) // 1000
-    delivered = [f"{since} us: {one.receiver} gets {said(one.message)} from {one.sender}" for one in step.deliveries]
-    return delivered + [f"{since} us: {one.node} cannot send: {one.reason}" for one in step.failures]
+    delivered = [
+        f"{since} us: {delivery.receiver} gets {said(delivery.message)} from {delivery.sender}"
+        for delivery in step.deliveries
+    ]
+    return delivered + [f"{since} us: {failure.node} cannot send: {failure.reason}" for failure in step.failures]
 
 
 def said(message: Message) -> str:

@@ -45,7 +45,7 @@ def test_deliveries_of_one_instant_are_sorted_by_receiver() -> None:
     backend.open()
     step = backend.advance([send(1, "there"), send(2, "here")], None)
     assert step is not None
-    assert [(one.receiver, one.sender) for one in step.deliveries] == [(0, 1), (3, 2)]
+    assert [(delivery.receiver, delivery.sender) for delivery in step.deliveries] == [(0, 1), (3, 2)]
 
 
 def test_a_transmission_in_the_past_is_a_mistake() -> None:
@@ -59,8 +59,8 @@ def test_a_transmission_in_the_past_is_a_mistake() -> None:
 
 def test_any_number_of_frames_can_be_pending() -> None:
     """Room is made as it is needed."""
-    told, totals = run(at_places(0, 5), [send(0, str(k), START + k * 10 * MILLISECOND) for k in range(700)])
-    assert [line.split(" ")[4] for line in told] == [str(k) for k in range(700)]
+    lines, totals = run(at_places(0, 5), [send(0, str(k), START + k * 10 * MILLISECOND) for k in range(700)])
+    assert [line.split(" ")[4] for line in lines] == [str(k) for k in range(700)]
     assert totals.counts["received"] == [0, 700]
 
 
@@ -136,7 +136,7 @@ def test_shadowing_differs_between_pairs() -> None:
     backend.open()
     step = backend.advance([send(0, "x")], None)
     assert step is not None
-    assert len({one.rssi_dbm for one in step.deliveries}) == len(step.deliveries) > 1
+    assert len({delivery.rssi_dbm for delivery in step.deliveries}) == len(step.deliveries) > 1
 
 
 def ring() -> list[NodeSettings]:

@@ -30,25 +30,25 @@ def test_a_battery_lasts_as_long_as_its_energy() -> None:
     """An idle node looks at its battery every second: one that is empty after 2.5 s is found so after 3 s."""
     scenario = with_batteries(at_places(0, 5), 2.5 * IDLE_MW / 1000, 1000)
     _, totals = run(scenario, [])
-    assert totals.counts[DEATHS] == [3_000_000, 0]
+    assert totals.counts[DEATHS] == [3_000_000_000, 0]
     assert totals.energy_mj == pytest.approx([2.5 * IDLE_MW, 10 * IDLE_MW])
 
 
-def test_a_dead_node_sends_nothing_and_is_told_why() -> None:
+def test_a_dead_node_sends_nothing_and_learns_why() -> None:
     """Others go on."""
     scenario = with_batteries(at_places(0, 5), 2.5 * IDLE_MW / 1000, 1000)
-    told, _ = run(scenario, [send(0, "alive", SECOND), send(0, "dead", 5 * SECOND), send(1, "heard", 6 * SECOND)])
-    assert [line.split(": ", 1)[1] for line in told] == [
+    lines, _ = run(scenario, [send(0, "alive", SECOND), send(0, "dead", 5 * SECOND), send(1, "heard", 6 * SECOND)])
+    assert [line.split(": ", 1)[1] for line in lines] == [
         "1 gets alive from 0",
         "0 cannot send: node has no energy left",
     ]
 
 
 def test_energy_is_found_spent_when_the_radio_changes_its_state() -> None:
-    """A node that sends finds its battery empty as soon as it turns round, not only after a second."""
+    """A node that sends finds its battery empty as soon as it turns round, to the nanosecond, not after a second."""
     scenario = with_batteries(at_places(0, 5), 2.5 * IDLE_MW / 1000, 1000)
-    _, totals = run(scenario, [send(0, "last", 2600 * MILLISECOND)])
-    assert totals.counts[DEATHS] == [2_600_000, 0]
+    _, totals = run(scenario, [send(0, "last", 2600 * MILLISECOND + 789)])
+    assert totals.counts[DEATHS] == [2_600_000_789, 0]
     assert totals.counts["received"] == [0, 0]
 
 
@@ -56,12 +56,12 @@ def test_what_a_dying_node_had_queued_is_forgotten() -> None:
     """Its MAC neither sends it nor tells of it, as Castalia's does not."""
     scenario = with_batteries(at_places(0, 5, 6), 0.2001 * IDLE_MW / 1000, 1000, 1000)
     frames = [send(0, str(k), 200 * MILLISECOND) for k in range(20)]
-    told, totals = run(scenario, frames)
-    assert 0 < len(told) < 40
+    lines, totals = run(scenario, frames)
+    assert 0 < len(lines) < 40
     assert totals.counts["transmitted"][0] < 20
 
 
-def test_without_a_battery_that_can_run_out_nothing_is_told() -> None:
+def test_without_a_battery_that_can_run_out_nothing_is_reported() -> None:
     """As by default, so that traces are what they were."""
     _, totals = run(at_places(0, 5), [send(0, "a")])
     assert DEATHS not in totals.counts

@@ -29,8 +29,8 @@ def recorded(folder: Path, rows: Sequence[str], nodes: int = 3, pace: float = 1)
 
 def test_only_recorded_links_carry_anything(folder: Path) -> None:
     """In the direction in which they were recorded, wherever the nodes are."""
-    told, totals = run(recorded(folder, [row(0, 0, 2, -90, 1), row(0, 1, 0, -90, 1)]), [send(0, "a")])
-    assert told == ["2100 us: 2 gets a from 0"]
+    lines, totals = run(recorded(folder, [row(0, 0, 2, -90, 1), row(0, 1, 0, -90, 1)]), [send(0, "a")])
+    assert lines == ["2100 us: 2 gets a from 0"]
     assert totals.counts["fail_sens"] == [0, 0, 0]
 
 
@@ -47,19 +47,19 @@ def test_links_change_when_the_recording_says_so(folder: Path) -> None:
     """A row holds until the next."""
     rows = [row(0, 0, 1, -60, 1), row(2, 0, 1, -61, 0), row(4, 0, 1, -62, 1), row(0, 1, 2, -60, 1)]
     frames = [send(0, f"{second} s", second * SECOND) for second in (1, 3, 5)]
-    told, _ = run(recorded(folder, rows), frames)
-    assert [line.split(": ")[1] for line in told] == ["1 gets 1 s from 0", "1 gets 5 s from 0"]
+    lines, _ = run(recorded(folder, rows), frames)
+    assert [line.split(": ")[1] for line in lines] == ["1 gets 1 s from 0", "1 gets 5 s from 0"]
 
 
 def test_recorded_strengths_interfere(folder: Path) -> None:
     """Two that do not hear each other meet at a third: one much stronger survives, equal ones do not."""
     late = START + 300 * MICROSECOND
     equal = [row(0, 0, 1, -80, 1), row(0, 2, 1, -80, 1)]
-    told, totals = run(recorded(folder, equal), [send(0, "a"), send(2, "b", late)])
-    assert (told, totals.counts["fail_interf"]) == ([], [0, 2, 0])
+    lines, totals = run(recorded(folder, equal), [send(0, "a"), send(2, "b", late)])
+    assert (lines, totals.counts["fail_interf"]) == ([], [0, 2, 0])
     unequal = [row(0, 0, 1, -60, 1), row(0, 2, 1, -80, 1)]
-    told, totals = run(recorded(folder, unequal), [send(0, "a"), send(2, "b", late)])
-    assert (len(told), totals.counts["rx_despite"]) == (1, [0, 1, 0])
+    lines, totals = run(recorded(folder, unequal), [send(0, "a"), send(2, "b", late)])
+    assert (len(lines), totals.counts["rx_despite"]) == (1, [0, 1, 0])
 
 
 def test_recorded_strengths_are_sensed(folder: Path) -> None:
@@ -73,6 +73,6 @@ def test_recorded_strengths_are_sensed(folder: Path) -> None:
 def test_a_row_without_strength_leaves_the_link_out(folder: Path) -> None:
     """Nothing was heard, so nothing is known of its interference."""
     rows = [row(0, 0, 1, "", 0), row(0, 0, 2, -60, 1), row(0, 2, 1, -70, 1)]
-    told, totals = run(recorded(folder, rows), [send(0, "a")])
-    assert told == ["2100 us: 2 gets a from 0"]
+    lines, totals = run(recorded(folder, rows), [send(0, "a")])
+    assert lines == ["2100 us: 2 gets a from 0"]
     assert totals.counts["fail_no_interf"] == [0, 0, 0]

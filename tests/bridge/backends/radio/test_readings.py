@@ -26,8 +26,8 @@ def readings(scenario: Scenario) -> dict[int, list[float]]:
     outgoing = [send(0, str(number), START + number * 2 * AIRTIME) for number in range(FRAMES)]
     while (step := backend.advance(outgoing, None)) is not None:
         outgoing = []
-        for one in step.deliveries:
-            read.setdefault(one.receiver, []).append(one.rssi_dbm)
+        for delivery in step.deliveries:
+            read.setdefault(delivery.receiver, []).append(delivery.rssi_dbm)
     return read
 
 

@@ -23,22 +23,22 @@ def test_packets_are_lost_with_distance_as_in_castalia(payload: int, distance_m:
 
 def test_a_broadcast_reaches_everybody_in_range() -> None:
     """Neighbours get it 10 us (to TX), its air time and 10 us (to the MAC) after it was handed over."""
-    told, _ = run(at_places(0, 5, 6, 20), [send(0, "hello")])
-    assert told == ["2100 us: 1 gets hello from 0", "2100 us: 2 gets hello from 0"]
+    lines, _ = run(at_places(0, 5, 6, 20), [send(0, "hello")])
+    assert lines == ["2100 us: 1 gets hello from 0", "2100 us: 2 gets hello from 0"]
 
 
 def test_a_unicast_is_only_for_its_destination() -> None:
     """Others receive it and drop it; nobody is told."""
-    told, totals = run(at_places(0, 5, 6), [send(0, "secret", destination=2)])
-    assert told == ["2100 us: 2 gets secret from 0"]
+    lines, totals = run(at_places(0, 5, 6), [send(0, "secret", destination=2)])
+    assert lines == ["2100 us: 2 gets secret from 0"]
     assert totals.counts["rx_no_interf"] == [0, 1, 1]
     assert totals.counts["received"] == [0, 0, 1]
 
 
 def test_hidden_terminals_collide() -> None:
     """Nodes 14 m apart do not sense each other; between them both frames are lost."""
-    told, totals = run(at_places(0, 7, 14), [send(0, "left"), send(2, "right", START + 300 * MICROSECOND)])
-    assert told == []
+    lines, totals = run(at_places(0, 7, 14), [send(0, "left"), send(2, "right", START + 300 * MICROSECOND)])
+    assert lines == []
     assert totals.counts["fail_interf"] == [0, 2, 0]
 
 
@@ -46,23 +46,23 @@ def test_oqpsk_receives_the_first_of_two_equal_frames() -> None:
     """Its bits survive an interferer as strong as itself; the radio is at one frame at a time."""
     scenario = at_places(0, 7, 14)
     scenario = replace(scenario, radio=replace(scenario.radio, modulation=MODULATIONS.index("OQPSK")))
-    told, totals = run(scenario, [send(0, "left"), send(2, "right", START + 300 * MICROSECOND)])
-    assert [line.partition(": ")[2] for line in told] == ["1 gets left from 0"]
+    lines, totals = run(scenario, [send(0, "left"), send(2, "right", START + 300 * MICROSECOND)])
+    assert [line.partition(": ")[2] for line in lines] == ["1 gets left from 0"]
     assert totals.counts["fail_interf"] == [0, 1, 0]
 
 
 def test_a_much_stronger_signal_is_captured() -> None:
     """At 12 m the hidden terminal is 15 dB weaker: the near one's frame survives it."""
-    told, totals = run(at_places(0, 5, 17), [send(0, "near"), send(2, "far", START + 300 * MICROSECOND)])
-    assert told == ["2100 us: 1 gets near from 0"]
+    lines, totals = run(at_places(0, 5, 17), [send(0, "near"), send(2, "far", START + 300 * MICROSECOND)])
+    assert lines == ["2100 us: 1 gets near from 0"]
     assert totals.counts["rx_despite"] == [0, 1, 0]
     assert totals.counts["fail_sens"] == [0, 1, 0]
 
 
 def test_two_that_send_at_the_same_instant_collide() -> None:
     """Both sense a clear channel; neither hears the other, a third hears neither."""
-    told, totals = run(at_places(0, 5, 2.5), [send(0, "a"), send(1, "b")])
-    assert told == []
+    lines, totals = run(at_places(0, 5, 2.5), [send(0, "a"), send(1, "b")])
+    assert lines == []
     assert totals.counts["fail_nonrx"] == [1, 1, 0]
     assert totals.counts["fail_interf"] == [0, 0, 2]
 
@@ -93,6 +93,6 @@ def test_a_node_hears_nothing_before_it_boots() -> None:
     """A frame on the air when it boots is ignored from its beginning to its end."""
     scenario = at_places(0, 5, 6)
     late = replace(scenario.nodes[1], start_offset=START + AIRTIME // 2)
-    told, totals = run(replace(scenario, nodes=(scenario.nodes[0], late, scenario.nodes[2])), [send(0, "x")])
-    assert told == ["2100 us: 2 gets x from 0"]
+    lines, totals = run(replace(scenario, nodes=(scenario.nodes[0], late, scenario.nodes[2])), [send(0, "x")])
+    assert lines == ["2100 us: 2 gets x from 0"]
     assert all(totals.counts[name][1] == 0 for name in totals.counts)

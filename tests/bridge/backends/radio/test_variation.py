@@ -76,6 +76,6 @@ def test_nodes_in_one_cell_see_the_same(cell_m: float) -> None:
         replace(scenario, temporal=model, channel=channel, field_m=(20.0, 20.0)),
         [START + k * 5 * MILLISECOND for k in range(200)],
     )
-    assert Counter((1 in one, 2 in one) for one in found).keys() == {(True, True), (False, False)}
+    assert Counter((1 in receivers, 2 in receivers) for receivers in found).keys() == {(True, True), (False, False)}
     if cell_m < 3:
-        assert len({(1 in one, 3 in one) for one in found}) == 4
+        assert len({(1 in receivers, 3 in receivers) for receivers in found}) == 4

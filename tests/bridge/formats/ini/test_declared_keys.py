@@ -55,7 +55,7 @@ def defaults(ned: Path) -> dict[str, str]:
     return {name: default for name, default in LINE.findall(ned.read_text()) if default}
 
 
-def as_told(text: str) -> object:
+def as_value(text: str) -> object:
     """A default as a number if it is one, so that 5 and 5.0 are the same."""
     try:
         return float(text)
@@ -66,8 +66,10 @@ def as_told(text: str) -> object:
 def check(ned: Path, keys: tuple[Setting, ...]) -> None:
     declared = defaults(ned)
     for key in keys:
-        told = declared.get(key.name.rpartition(".")[2])
-        assert as_told(told or "none") == as_told(key.default or "none") or (told == '""' and key.default is None), key
+        declared_default = declared.get(key.name.rpartition(".")[2])
+        assert as_value(declared_default or "none") == as_value(key.default or "none") or (
+            declared_default == '""' and key.default is None
+        ), key
 
 
 def test_no_key_is_declared_twice() -> None:

@@ -144,7 +144,12 @@ def test_absences_are_commands_and_changes_of_the_tree() -> None:
 def test_absences_without_a_tree_are_commands_alone() -> None:
     """Of as many nodes as have any."""
     scenario = read('SN.node[0..1].Application.absences = "5s detach, 8s attach"\n')
-    assert [(one.at // SECOND, one.node) for one in scenario.workload.commands] == [(5, 0), (8, 0), (5, 1), (8, 1)]
+    assert [(command.at // SECOND, command.node) for command in scenario.workload.commands] == [
+        (5, 0),
+        (8, 0),
+        (5, 1),
+        (8, 1),
+    ]
     assert scenario.tree == ()
 
 
@@ -170,10 +175,10 @@ def test_commands_are_of_any_node_at_any_time() -> None:
     assert scenario.tree[-1] == ParentChange(8 * SECOND, 4, 0)
 
 
-def test_a_node_that_is_not_told_to_subscribe_does_so_at_its_time() -> None:
+def test_a_node_without_a_command_to_subscribe_does_so_at_its_time() -> None:
     """Whatever else it is told."""
     scenario = read('SN.node[4].Application.roles = "publisher subscriber"\nSN.commands = "2s 4 publish"\n')
-    assert [one.node for one in scenario.workload.subscriptions] == [4]
+    assert [subscription.node for subscription in scenario.workload.subscriptions] == [4]
 
 
 def test_unicast_is_a_subscription_to_ones_own_identifier() -> None:

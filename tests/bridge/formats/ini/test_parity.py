@@ -27,7 +27,7 @@ OURS = {"rssiOffset", "rssiNoise"}
 """Keys of the embedded radio that Castalia lacks."""
 CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
     "TunableMAC": tuple(key for key in (*mac.KEYS["TunableMAC"], *mac.ROUTING_KEYS) if key.name.startswith(mac.MAC)),
-    "Radio (CC2420)": tuple(one for one in radio.KEYS if one.name.rpartition(".")[2] not in OURS),
+    "Radio (CC2420)": tuple(key for key in radio.KEYS if key.name.rpartition(".")[2] not in OURS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
 }
@@ -43,7 +43,7 @@ REPEATED = {
 
 def exceptions() -> Iterator[tuple[str, str, str]]:
     """Module and key with what the embedded radio accepts, unless that is all."""
-    known = {one.name for one in (*FILES, *FIELDS)}
+    known = {field.name for field in (*FILES, *FIELDS)}
     for module, keys in CASTALIA_KEYS.items():
         for key in keys:
             choices = " or ".join(f"`{plain(choice)}`" if choice != "" else "an empty text" for choice in key.choices)
@@ -52,7 +52,7 @@ def exceptions() -> Iterator[tuple[str, str, str]]:
                 yield module, f"`{key.name.rpartition('.')[2]}`", verdict
 
 
-def told() -> list[list[str]]:
+def table_rows() -> list[list[str]]:
     """The rows of the page's table."""
     table = pages()["ini-keys"].read_text(encoding="utf-8").partition("| Module | Key |")[2]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()[2:] if line]
@@ -60,8 +60,8 @@ def told() -> list[list[str]]:
 
 def test_the_page_has_each_exception_with_its_reason() -> None:
     """In the order of the declarations, and no others."""
-    assert [tuple(row[:3]) for row in told()] == list(exceptions())
-    assert all(len(row) == 4 and row[3] for row in told())
+    assert [tuple(row[:3]) for row in table_rows()] == list(exceptions())
+    assert all(len(row) == 4 and row[3] for row in table_rows())
 
 
 @pytest.mark.castalia

@@ -226,7 +226,7 @@ def test_a_subscriber_can_have_several_filters() -> None:
     """It subscribes to each of them at the same time."""
     text = 'SN.node[0].Application.roles = "subscriber"\nSN.node[*].Application.filter = "price < 3; price > 9"'
     found = scenario_of(text).workload.subscriptions
-    assert found == tuple(Subscription(0, 0, parse_filter(one)) for one in ("price < 3", "price > 9"))
+    assert found == tuple(Subscription(0, 0, parse_filter(wanted)) for wanted in ("price < 3", "price > 9"))
 
 
 def test_a_publisher_without_interval_publishes_nothing() -> None:
@@ -362,13 +362,13 @@ SN.numNodes = 9
 """
 
 
-def test_all_that_an_ini_of_castalias_needs_is_told_at_once() -> None:
+def test_all_that_an_ini_of_castalias_needs_is_reported_at_once() -> None:
     """It takes one edit: lines, keys, values and files; keys that a refused manager may have are no mistakes."""
     with pytest.raises(UserError) as error:
         scenario_of(PUBLISHED, base="")
-    told = [line.split(": ")[:2] for line in str(error.value).split("\n")]
+    messages = [line.split(": ")[:2] for line in str(error.value).split("\n")]
     node = "SN.node[*]."
-    assert sorted(told) == sorted(
+    assert sorted(messages) == sorted(
         [
             ["run.ini:1", "include ../Parameters/Castalia.ini"],
             ["run.ini:4", "SN.numNodes"],
@@ -383,10 +383,10 @@ def test_all_that_an_ini_of_castalias_needs_is_told_at_once() -> None:
             ["run.ini:12", f"{node}ApplicationName"],
             ["run.ini:6", f"{node}Communication.Radio.RadioParametersFile"],
         ]
-    ), told
+    ), messages
     assert "so are maxSampleInterval (line 14), minSampleInterval (line 15)" in str(error.value)
 
 
-def test_an_irregular_grid_is_told_the_other_deployments() -> None:
+def test_an_irregular_grid_is_refused_with_the_other_deployments() -> None:
     """Castalia's randomized grids are drawn by its own generator."""
     refused('SN.deployment = "randomized_6x6"\n', r"run.ini:11: SN.deployment: .*uniform")

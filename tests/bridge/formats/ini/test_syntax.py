@@ -104,7 +104,7 @@ def test_an_include_is_refused_with_the_remedy() -> None:
         parse_ini("include ../Parameters/Castalia.ini\n[General]\nnetwork = SN\n", Path("run.ini"))
 
 
-def test_all_lines_that_cannot_be_read_are_told_at_once() -> None:
+def test_all_lines_that_cannot_be_read_are_reported_at_once() -> None:
     """Of the sections only the first is told, and the lines below it are not read."""
     text = "include A.ini\n[General]\na = ${x=1,2}\nb\n[Config X]\nc\n[Config Y]\nd"
     with pytest.raises(UserError) as error:

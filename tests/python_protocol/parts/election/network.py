@@ -54,7 +54,11 @@ class Electing(Agent):
 
 def _note_heartbeats(actions: Iterable[Action]) -> list[Note]:
     sent = [action.message for action in actions if isinstance(action, Send)]
-    return [Note(HEARTBEAT, detail=f"{one.leadership} {one.round}") for one in sent if isinstance(one, Heartbeat)]
+    return [
+        Note(HEARTBEAT, detail=f"{message.leadership} {message.round}")
+        for message in sent
+        if isinstance(message, Heartbeat)
+    ]
 
 
 def _note_change(change: Change) -> Note:
@@ -188,7 +192,7 @@ def _assert_tree(network: Network, partition: set[NodeId], found: Sequence[Place
     hops = distances(network.nodes, network.ways_left, leadership.leader)
     assert found[leadership.leader].parent is None
     for broker in partition - {leadership.leader}:
-        nearer = {one for one in network.hears(broker) if (hops[one] or 0) + 1 == hops[broker]}
+        nearer = {broker_ for broker_ in network.hears(broker) if (hops[broker_] or 0) + 1 == hops[broker]}
         assert found[broker].parent in nearer
 
 
@@ -196,4 +200,4 @@ def _assert_on_a_broker(network: Network, client: NodeId, found: Sequence[Place]
     heard, place = network.hears(client), found[client]
     assert (place.parent in heard) if heard else (place.parent is None)
     if place.parent is not None:
-        assert place.leadership == found[place.parent].leadership == min(found[one].leadership for one in heard)
+        assert place.leadership == found[place.parent].leadership == min(found[broker].leadership for broker in heard)

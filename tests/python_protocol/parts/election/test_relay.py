@@ -77,7 +77,7 @@ def test_who_has_no_parent_waits_for_none() -> None:
     assert pause(hear(made, 3, copy(2, 5), STRONG, 2 * SECOND)[0], RELAY) <= PARAMETERS.relay_jitter
 
 
-def test_another_leader_is_told_of_without_waiting() -> None:
+def test_another_leader_is_announced_without_waiting() -> None:
     """The parent's copy is worth waiting for only in the rounds of its leader."""
     made = election()
     one_round(made, 1, (2, 5, STRONG))

@@ -28,15 +28,15 @@ def ieee(*xs: float, **settings: int) -> Scenario:
     return replace(at_places(*xs), mac=Ieee802154Settings(**{"min_be": 0, **settings}))
 
 
-def times(told: list[str]) -> list[int]:
+def times(lines: list[str]) -> list[int]:
     """The us of each line."""
-    return [int(re.match(r"(-?\d+) us", line)[1]) for line in told]  # type: ignore[index]  # every line begins so
+    return [int(re.match(r"(-?\d+) us", line)[1]) for line in lines]  # type: ignore[index]  # every line begins so
 
 
 def test_a_frame_follows_the_cca_and_the_turnaround() -> None:
     """With a back-off of 0 a broadcast arrives 8 + 12 symbols and its air time after it was handed over."""
-    told, totals = run(ieee(0, 5), [send(0, "hello")])
-    assert told == [f"{CCA + TURNAROUND + FRAME + DELAY} us: 1 gets hello from 0"]
+    lines, totals = run(ieee(0, 5), [send(0, "hello")])
+    assert lines == [f"{CCA + TURNAROUND + FRAME + DELAY} us: 1 gets hello from 0"]
     assert total(totals, "acknowledgements") == 0
 
 
@@ -44,14 +44,14 @@ def test_the_first_back_off_is_up_to_seven_units() -> None:
     """MacMinBE is 3: frames of forty seeds begin after 0 to 7 unit backoffs, and each of these occurs."""
     least = CCA + TURNAROUND + FRAME + DELAY
     runs = [run(replace(ieee(0, 5, min_be=3), seed=seed), [send(0, "hello")])[0] for seed in range(40)]
-    waits = {times(told)[0] - least for told in runs}
+    waits = {times(lines)[0] - least for lines in runs}
     assert waits == {units * UNIT for units in range(8)}
 
 
 def test_a_unicast_is_acknowledged_and_delivered_once() -> None:
     """The acknowledgement ends the frame: nothing is sent again, and no one else passes the frame on."""
-    told, totals = run(ieee(0, 5, 6), [send(0, "hello", destination=1)])
-    assert told == [f"{CCA + TURNAROUND + FRAME + DELAY} us: 1 gets hello from 0"]
+    lines, totals = run(ieee(0, 5, 6), [send(0, "hello", destination=1)])
+    assert lines == [f"{CCA + TURNAROUND + FRAME + DELAY} us: 1 gets hello from 0"]
     assert totals.counts["transmitted"] == [1, 1, 0]
     assert totals.counts["acknowledgements"] == [0, 1, 0]
     assert total(totals, "retransmissions") == 0
@@ -59,17 +59,17 @@ def test_a_unicast_is_acknowledged_and_delivered_once() -> None:
 
 def test_frames_of_one_node_leave_a_space_after_the_acknowledgement() -> None:
     """The next frame waits for the ACK (a turnaround and 11 bytes) and LIFS, and then contends anew."""
-    told, _ = run(ieee(0, 5), [send(0, "b", destination=1), send(0, "a", destination=1)])
-    first, second = times(told)
+    lines, _ = run(ieee(0, 5), [send(0, "b", destination=1), send(0, "a", destination=1)])
+    first, second = times(lines)
     acknowledgement = TURNAROUND + 11 * 32
     assert second - first == acknowledgement + LIFS + CCA + TURNAROUND + FRAME
 
 
 def test_an_absent_receiver_costs_three_retransmissions_and_a_reason() -> None:
     """After each frame the sender waits 54 symbols; the fourth silence is told to the agent."""
-    told, totals = run(ieee(0, 5, 90), [send(0, "hello", destination=2)])
+    lines, totals = run(ieee(0, 5, 90), [send(0, "hello", destination=2)])
     attempt = CCA + TURNAROUND + FRAME + ACK_WAIT
-    assert told == [f"{4 * attempt} us: 0 cannot send: no acknowledgement"]
+    assert lines == [f"{4 * attempt} us: 0 cannot send: no acknowledgement"]
     assert totals.counts["transmitted"] == [4, 0, 0]
     assert (total(totals, "retransmissions"), total(totals, "unacknowledged")) == (3, 1)
 
@@ -96,12 +96,12 @@ def test_a_lost_acknowledgement_makes_no_duplicate() -> None:
     The frame is sent and acknowledged twice, and delivered once.
     """
     jam_at = START + (CCA + TURNAROUND + FRAME) * 1000
-    told, totals = run(ieee(0, 7, -6.9), [send(0, "hello", destination=1), send(2, "jam", jam_at, size=1)])
+    lines, totals = run(ieee(0, 7, -6.9), [send(0, "hello", destination=1), send(2, "jam", jam_at, size=1)])
     assert totals.counts["fail_interf"][0] > 0, "the acknowledgement is not lost"
     assert totals.counts["acknowledgements"] == [0, 2, 0]
     assert totals.counts["retransmissions"] == [1, 0, 0]
-    assert [line.partition(": ")[2] for line in told if "hello" in line] == ["1 gets hello from 0"]
-    assert not any("cannot" in line for line in told)
+    assert [line.partition(": ")[2] for line in lines if "hello" in line] == ["1 gets hello from 0"]
+    assert not any("cannot" in line for line in lines)
 
 
 def test_the_first_bit_follows_the_cca_by_the_turnaround() -> None:
@@ -110,9 +110,9 @@ def test_the_first_bit_follows_the_cca_by_the_turnaround() -> None:
     So two nodes whose CCAs end less than a turnaround apart send both.
     """
     for apart_us, collide in ((TURNAROUND - 2, True), (TURNAROUND + CCA + 2, False)):
-        told, totals = run(ieee(0, 4, 2), [send(0, "a"), send(1, "b", START + apart_us * 1000)])
+        lines, totals = run(ieee(0, 4, 2), [send(0, "a"), send(1, "b", START + apart_us * 1000)])
         assert totals.counts["transmitted"] == [1, 1, 0]
-        overlap = times([line for line in told if "2 gets b" in line]) == []
+        overlap = times([line for line in lines if "2 gets b" in line]) == []
         assert overlap is collide, apart_us
 
 
@@ -120,8 +120,8 @@ def test_the_rest_of_a_message_is_not_sent_after_a_fragment_has_failed() -> None
     """Of three fragments to an absent node the first is tried four times, the others never; the next message is."""
     pieces = [send(0, "", destination=1)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3, 6)]
     next_pieces = [send(0, "", destination=2)._replace(message=Fragment(8, 6, at, b"abc")) for at in (0, 3)]
-    told, totals = run(ieee(0, 90, 5), [*pieces, *next_pieces])
-    assert [line.partition(": ")[2] for line in told] == [
+    lines, totals = run(ieee(0, 90, 5), [*pieces, *next_pieces])
+    assert [line.partition(": ")[2] for line in lines] == [
         "0 cannot send: no acknowledgement",
         "0 cannot send: an earlier fragment failed",
         "0 cannot send: an earlier fragment failed",
@@ -135,8 +135,8 @@ def test_a_fragment_without_room_in_the_queue_fails_the_rest() -> None:
     """The second of three finds a queue of 1 full: the third is not taken, although there would be room later."""
     pieces = [send(0, "", START + at, 1)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3)]
     late = send(0, "", START + 100 * MILLISECOND, 1)._replace(message=Fragment(7, 9, 6, b"abc"))
-    told, _ = run(ieee(0, 5, buffer_size=1), [*pieces, late])
-    assert [line.partition(": ")[2] for line in told] == [
+    lines, _ = run(ieee(0, 5, buffer_size=1), [*pieces, late])
+    assert [line.partition(": ")[2] for line in lines] == [
         "0 cannot send: MAC queue full",
         "1 gets Fragment from 0",
         "0 cannot send: an earlier fragment failed",
@@ -154,31 +154,31 @@ def test_sent_frames_are_reported_to_nodes_that_ask() -> None:
     while (step := backend.advance(outgoing, None)) is not None:
         steps.append(step)
         outgoing = []
-    reports = [(one.node, said(one.message), one.reason) for step in steps for one in step.failures]
+    reports = [(failure.node, said(failure.message), failure.reason) for step in steps for failure in step.failures]
     assert reports == [(0, "a", SENT), (0, "b", SENT), (0, "c", "no acknowledgement")]
 
 
 def test_a_channel_that_stays_busy_is_a_channel_access_failure() -> None:
     """MacMaxCSMABackoffs = 0: the first busy result is the last, and the agent learns the reason."""
     scenario = ieee(0, 5, 6, max_csma_backoffs=0)
-    told, totals = run(scenario, [send(0, "long", size=90), send(1, "late", START + MILLISECOND, destination=2)])
-    assert [line.partition(": ")[2] for line in told if "cannot" in line] == ["1 cannot send: channel access failure"]
+    lines, totals = run(scenario, [send(0, "long", size=90), send(1, "late", START + MILLISECOND, destination=2)])
+    assert [line.partition(": ")[2] for line in lines if "cannot" in line] == ["1 cannot send: channel access failure"]
     assert totals.counts["access_failures"] == [0, 1, 0]
 
 
 def test_two_hidden_nodes_collide_and_recover() -> None:
     """Neither hears the other; their receiver between them loses both first frames, and gets both in the end."""
-    told, totals = run(ieee(0, 12, 24, min_be=3), [send(0, "a", destination=1), send(2, "b", destination=1)])
-    said = sorted(line.split(" gets ")[1] for line in told if "gets" in line)
-    assert said == ["a from 0", "b from 2"] or any("no acknowledgement" in line for line in told)
+    lines, totals = run(ieee(0, 12, 24, min_be=3), [send(0, "a", destination=1), send(2, "b", destination=1)])
+    said = sorted(line.split(" gets ")[1] for line in lines if "gets" in line)
+    assert said == ["a from 0", "b from 2"] or any("no acknowledgement" in line for line in lines)
     assert total(totals, "retransmissions") > 0
 
 
 @pytest.mark.parametrize(("size", "refused"), [(106, False), (107, True)])
 def test_a_frame_has_at_most_127_bytes(size: int, refused: bool) -> None:
     """Ten bytes of network and eleven of MAC leave 106 for a message."""
-    told, _ = run(ieee(0, 5), [send(0, "long", size=size, destination=BROADCAST)])
-    assert any("cannot send: packet longer than MAC.macMaxPacketSize" in line for line in told) is refused
+    lines, _ = run(ieee(0, 5), [send(0, "long", size=size, destination=BROADCAST)])
+    assert any("cannot send: packet longer than MAC.macMaxPacketSize" in line for line in lines) is refused
 
 
 def test_a_lone_senders_throughput_is_that_of_the_published_sum() -> None:
@@ -188,8 +188,8 @@ def test_a_lone_senders_throughput_is_that_of_the_published_sum() -> None:
     assert 122 * 8 / sent / 0.25 == pytest.approx(0.649, abs=5e-4)
     gaps = []
     for seed in range(20):
-        told, _ = run(replace(scenario, seed=seed), [send(0, "long", size=122)] * 31)
-        gaps.append((times(told)[-1] - times(told)[0]) / 30)
+        lines, _ = run(replace(scenario, seed=seed), [send(0, "long", size=122)] * 31)
+        gaps.append((times(lines)[-1] - times(lines)[0]) / 30)
     assert sum(gaps) / len(gaps) == pytest.approx(sent + CCA + TURNAROUND, rel=0.02)
 
 
@@ -205,7 +205,7 @@ def test_short_frames_are_followed_by_the_short_space() -> None:
     gaps = []
     for payload in (size, size + 1):
         scenario = replace(ieee(0, 5), mac=Ieee802154Settings(min_be=0, network_overhead_bytes=0))
-        told, _ = run(scenario, [send(0, "b", size=payload), send(0, "a", size=payload)])
-        first, second = times(told)
+        lines, _ = run(scenario, [send(0, "b", size=payload), send(0, "a", size=payload)])
+        first, second = times(lines)
         gaps.append(second - first - CCA - TURNAROUND - (payload + 17) * 32)
     assert gaps == [SIFS, LIFS]

@@ -35,48 +35,48 @@ def test_an_idle_node_uses_the_power_of_sleep_while_it_sleeps(duty_cycle: float)
 @pytest.mark.parametrize("asked", [0.0, 1.0])
 def test_a_duty_cycle_of_nothing_or_of_all_is_none(asked: float) -> None:
     """As in TunableMAC: then the radio never sleeps."""
-    told, totals = run(sleeping(0, 5, duty_cycle=asked), [send(0, "a")])
-    assert told == ["2100 us: 1 gets a from 0"]
+    lines, totals = run(sleeping(0, 5, duty_cycle=asked), [send(0, "a")])
+    assert lines == ["2100 us: 1 gets a from 0"]
     assert totals.energy_mj[1] == pytest.approx(10 * (RX_MW + BASELINE_MW))
 
 
 def test_preambles_wake_who_sleeps() -> None:
     """The packet comes after them, when whoever is near has heard one, and waits for it."""
-    told, totals = run(sleeping(0, 5, 6), [send(0, "a")])
-    assert [line.split(": ")[1] for line in told] == ["1 gets a from 0", "2 gets a from 0"]
-    assert PREAMBLES * PREAMBLE_MS < int(told[0].split()[0]) / 1000 < PREAMBLES * PREAMBLE_MS + 4
+    lines, totals = run(sleeping(0, 5, 6), [send(0, "a")])
+    assert [line.split(": ")[1] for line in lines] == ["1 gets a from 0", "2 gets a from 0"]
+    assert PREAMBLES * PREAMBLE_MS < int(lines[0].split()[0]) / 1000 < PREAMBLES * PREAMBLE_MS + 4
     assert totals.counts["transmitted"] == [PREAMBLES + 1, 0, 0]
     assert totals.counts["received"] == [0, 1, 1]
 
 
 def test_without_preambles_who_sleeps_hears_nothing() -> None:
     """A packet that comes while others sleep is lost."""
-    told, totals = run(with_mac(sleeping(0, 5), preamble_share=0.0), [send(0, "a", START + 40 * MILLISECOND)])
-    assert told == []
+    lines, totals = run(with_mac(sleeping(0, 5), preamble_share=0.0), [send(0, "a", START + 40 * MILLISECOND)])
+    assert lines == []
     assert totals.counts["transmitted"] == [1, 0]
     assert totals.counts["fail_nonrx"] == [0, 1]
 
 
 def test_who_has_its_packet_sleeps_and_misses_what_follows() -> None:
     """All that is queued is sent after the preambles, as by TunableMAC, whose receivers wait for one packet only."""
-    told, totals = run(sleeping(0, 5), [send(0, str(k)) for k in range(5)])
-    assert [line.split(": ")[1] for line in told] == ["1 gets 0 from 0"]
+    lines, totals = run(sleeping(0, 5), [send(0, str(k)) for k in range(5)])
+    assert [line.split(": ")[1] for line in lines] == ["1 gets 0 from 0"]
     assert totals.counts["transmitted"] == [PREAMBLES + 5, 0]
 
 
 def test_each_packet_has_its_preambles_if_one_is_sent_at_a_time() -> None:
     """Then all arrive."""
     scenario = with_mac(sleeping(0, 5), sends_all=False)
-    told, totals = run(scenario, [send(0, str(k)) for k in range(5)])
-    assert [line.split(": ")[1] for line in told] == [f"1 gets {k} from 0" for k in range(5)]
+    lines, totals = run(scenario, [send(0, str(k)) for k in range(5)])
+    assert [line.split(": ")[1] for line in lines] == [f"1 gets {k} from 0" for k in range(5)]
     assert totals.counts["transmitted"] == [5 * (PREAMBLES + 1), 0]
 
 
 def test_a_packet_from_above_is_lost_while_another_is_waited_for() -> None:
     """TunableMAC's own mistake: it drops the first of its queue when it has no tries left, as it has none then."""
     both = [send(0, "a"), send(1, "b", START + 80 * MILLISECOND)]
-    told, totals = run(sleeping(0, 5), both)
-    assert [line.split(": ")[1] for line in told] == ["1 gets a from 0"]
+    lines, totals = run(sleeping(0, 5), both)
+    assert [line.split(": ")[1] for line in lines] == ["1 gets a from 0"]
     assert totals.counts["transmitted"] == [PREAMBLES + 1, 0]
 
 
@@ -93,10 +93,10 @@ def test_a_battery_lasts_longer_in_sleep() -> None:
 def test_sleep_in_back_offs_saves_energy_without_a_duty_cycle() -> None:
     """Who finds the channel busy sleeps until it looks again; what it has to say arrives all the same."""
     long = [send(0, "long", size=900), send(1, "late", START + MILLISECOND)]
-    told, awake = run(at_places(0, 5), long)
-    asleep_told, asleep = run(with_mac(at_places(0, 5), sleeps_in_backoff=True), long)
-    assert told[-1].endswith("0 gets late from 1")
-    assert asleep_told[-1].endswith("0 gets late from 1")
+    lines, awake = run(at_places(0, 5), long)
+    asleep_lines, asleep = run(with_mac(at_places(0, 5), sleeps_in_backoff=True), long)
+    assert lines[-1].endswith("0 gets late from 1")
+    assert asleep_lines[-1].endswith("0 gets late from 1")
     assert asleep.energy_mj[1] < awake.energy_mj[1]
 
 

@@ -53,7 +53,10 @@ class BuildRingAlone(Agent):
 
     def __init__(self, node: NodeId, start: Start, parameters: SkipRingParameters, random: Random) -> None:
         super().__init__(node, Role.NONE, parameters, random)
-        places = [None if one is None else Reference(one, start.stored[one].label) for one in start.stored[node][1:]]
+        places = [
+            None if reference is None else Reference(reference, start.stored[reference].label)
+            for reference in start.stored[node][1:]
+        ]
         self.own = Reference(node, start.stored[node].label)
         self.ring = BuildRing(node, 1, parameters, of=self)
         self.ring.label = self.own.label
@@ -93,10 +96,10 @@ class Network:
 
     def is_sorted_ring(self) -> bool:
         """Whether everybody knows its neighbours by their labels, and the ends know each other."""
-        ordered = sorted((one.own for one in self.nodes), key=lambda one: position(one.label))
-        wanted: dict[NodeId, dict[str, Reference]] = {one.node: {} for one in ordered}
-        for one, other in pairwise(ordered):
-            wanted[one.node]["right"], wanted[other.node]["left"] = other, one
+        ordered = sorted((node.own for node in self.nodes), key=lambda reference: position(reference.label))
+        wanted: dict[NodeId, dict[str, Reference]] = {reference.node: {} for reference in ordered}
+        for reference, following in pairwise(ordered):
+            wanted[reference.node]["right"], wanted[following.node]["left"] = following, reference
         wanted[ordered[0].node]["ring"], wanted[ordered[-1].node]["ring"] = ordered[-1], ordered[0]
         return all(
             getattr(self.nodes[node].ring, place) == places.get(place)
@@ -155,7 +158,7 @@ def _connect(random: Random, nodes: int, free: list[Place]) -> Iterator[tuple[Pl
     """Edges of a random tree, each stored at one of its ends, in a place that is free and then is no more."""
     for node in range(1, nodes):
         ends = {node, random.randrange(node)}
-        own, place = next(one for one in free if one[0] in ends)
+        own, place = next(end for end in free if end[0] in ends)
         free.remove((own, place))
         yield (own, place), (ends - {own}).pop()
 
@@ -163,7 +166,10 @@ def _connect(random: Random, nodes: int, free: list[Place]) -> Iterator[tuple[Pl
 def with_false_labels(random: Random, start: Start) -> Start:
     """The same, where half of the references have a label that is drawn."""
     stored = [
-        (node, place) for node, one in enumerate(start.stored) for place in PLACES if getattr(one, place) is not None
+        (node, place)
+        for node, places in enumerate(start.stored)
+        for place in PLACES
+        if getattr(places, place) is not None
     ]
     drawn = (place for place in stored if random.random() < 0.5)
     return replace(start, false=tuple((place, label_of(random.randrange(4 * len(start.stored)))) for place in drawn))
@@ -173,11 +179,11 @@ def wound(labels: list[Label], times: int) -> Start:
     """A ring that winds several times about the circle: sorted lists, the last of each closed with the next's first."""
     ordered = sorted(range(len(labels)), key=lambda node: position(labels[node]))
     lists = [ordered[first::times] for first in range(times)]
-    whole = [node for one in lists for node in one]
+    whole = [node for order in lists for node in order]
     stored: list[Stored] = []
     for node, label in enumerate(labels):
         before, after = whole[whole.index(node) - 1], whole[(whole.index(node) + 1) % len(whole)]
-        is_first, is_last = (any(one[end] == node for one in lists) for end in (0, -1))
+        is_first, is_last = (any(order[end] == node for order in lists) for end in (0, -1))
         stored.append(
             Stored(
                 label,

@@ -12,8 +12,8 @@ from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.recording.record_file import recorded
-from roambus.extensions.testing.backend_case import Case, Factory, write_case
 from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.testing.backend_case import Case, Factory, write_case
 from tests.bridge.backends.conformance import make_given_graph
 
 COUNTING = """\
@@ -22,7 +22,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Received, Started, TimerFired
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND
-from roambus.extensions.testing.backend_case import MARKERS, Marker
+from roambus.testing.backend_case import MARKERS, Marker
 
 class Counting(Agent):
     "Node 0 sends 0, 1, 2, ..., one a second."

@@ -185,8 +185,8 @@ class Result:
     def wrong_ring(self) -> bool:
         """Whether labels, edges or database are not those of the definition, for those who should be in the ring."""
         found = {node: self.agents[node].members.get(TOPIC) for node in range(self.world.nodes)}
-        subscribers = {node: one for node, one in found.items() if one is not None and node in self._up()}
-        labels = {node: one.ring.label for node, one in subscribers.items() if one.ring.label is not None}
+        subscribers = {node: member for node, member in found.items() if member is not None and node in self._up()}
+        labels = {node: member.ring.label for node, member in subscribers.items() if member.ring.label is not None}
         supervisor = self.agents[SUPERVISOR].supervisor
         if supervisor is None or labels.keys() != self.world.in_ring():
             return True
@@ -194,9 +194,10 @@ class Result:
         places = skip_ring(len(labels))
         return supervisor.database(TOPIC).entries != {label: node for node, label in labels.items()} or any(
             label not in places
-            or [one and one.node for one in (ring.left, ring.right, ring.ring)]
-            != [nodes.get(one) for one in (places[label].left, places[label].right, places[label].ring)]
-            or subscribers[node].shortcuts.nodes != {one: nodes.get(one) for one in places[label].shortcuts}
+            or [neighbour and neighbour.node for neighbour in (ring.left, ring.right, ring.ring)]
+            != [nodes.get(near_label) for near_label in (places[label].left, places[label].right, places[label].ring)]
+            or subscribers[node].shortcuts.nodes
+            != {shortcut: nodes.get(shortcut) for shortcut in places[label].shortcuts}
             for node, label in labels.items()
             for ring in (subscribers[node].ring,)
         )
@@ -208,16 +209,18 @@ class Result:
     def undelivered(self) -> set[tuple[NodeId, str]]:
         """(subscriber, publication) that somebody in the ring has, and that a subscriber in it has not got."""
         tries = {node: self._trie(node) for node in self.world.in_ring()}
-        known = {one for trie in tries.values() for one in trie}
+        known = {publication for trie in tries.values() for publication in trie}
         delivered = {(row["node"], row["notification_id"]) for row in of(self.rows, "deliver")}
-        lacking = {(node, one) for node, trie in tries.items() for one in known - trie}
+        lacking = {(node, publication) for node, trie in tries.items() for publication in known - trie}
         wanting = self.world.in_ring() & self.world.wanting
-        return lacking | {(node, one) for node in wanting for one in known if (node, one) not in delivered}
+        return lacking | {
+            (node, publication) for node in wanting for publication in known if (node, publication) not in delivered
+        }
 
     def doubled(self) -> set[tuple[NodeId, str]]:
         """(subscriber, publication) that came more than once."""
         delivered = Counter((row["node"], row["notification_id"]) for row in of(self.rows, "deliver"))
-        return {one for one, times in delivered.items() if times > 1}
+        return {pair for pair, times in delivered.items() if times > 1}
 
     def misnoted(self) -> set[NodeId]:
         """Whose last row in the trace has a label though it is in no ring, or another label than it has."""
@@ -230,7 +233,11 @@ class Result:
 
     def _trie(self, node: NodeId) -> set[str]:
         member = self.agents[node].members.get(TOPIC)
-        return set() if member is None else {str(one.id) for one in member.publications.trie.publications()}
+        return (
+            set()
+            if member is None
+            else {str(publication.id) for publication in member.publications.trie.publications()}
+        )
 
     def _label(self, node: NodeId) -> str:
         member = self.agents[node].members.get(TOPIC)

@@ -2,7 +2,7 @@
 
 A package with its own back-end runs them by a short test file with a fixture (docs/guide/backends.md has it whole):
 
-    from roambus.extensions.testing.backend_promises import *
+    from roambus.testing.backend_promises import *
 
     @pytest.fixture
     def factory():
@@ -25,13 +25,13 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.extensions.testing.backend_case import MARKERS, Conforming, Factory, Marker, send, write_case
 from roambus.python_protocol.actions import Action, Send, SetTimer
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, Started, TimerFired
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from roambus.testing.backend_case import MARKERS, Conforming, Factory, Marker, send, write_case
 
 START = SECOND
 """When the tests begin to send: every node has booted."""
@@ -124,21 +124,26 @@ def test_nothing_arrives_at_the_time_limit_or_later(backend: Conforming) -> None
 def test_neighbours_without_disturbance_hear_each_other(backend: Conforming, sender: NodeId) -> None:
     """A broadcast reaches the three others, 5 m to 7.1 m away, at one instant, unchanged."""
     heard = drain(backend, [send(sender, 7, START)])
-    assert [one.receiver for _, one in heard] == [node for node in range(4) if node != sender]
-    assert {(one.sender, one.message) for _, one in heard} == {(sender, Marker(7))}
+    assert [delivery.receiver for _, delivery in heard] == [node for node in range(4) if node != sender]
+    assert {(delivery.sender, delivery.message) for _, delivery in heard} == {(sender, Marker(7))}
     assert len({time for time, _ in heard}) == 1
 
 
 def test_a_unicast_message_reaches_its_addressee_only(backend: Conforming) -> None:
     """All nodes are in reach."""
     heard = drain(backend, [send(0, 1, START, destination=2), send(3, 2, START + SECOND, destination=0)])
-    assert [(one.sender, one.receiver, one.message) for _, one in heard] == [(0, 2, Marker(1)), (3, 0, Marker(2))]
+    assert [(delivery.sender, delivery.receiver, delivery.message) for _, delivery in heard] == [
+        (0, 2, Marker(1)),
+        (3, 0, Marker(2)),
+    ]
 
 
 def test_what_one_node_sends_arrives_in_its_order(backend: Conforming) -> None:
     """Ten messages of one instant, handed over at once."""
     heard = drain(backend, [send(0, number, START) for number in range(10)])
-    assert [one.message for _, one in heard if one.receiver == 1] == [Marker(number) for number in range(10)]
+    assert [delivery.message for _, delivery in heard if delivery.receiver == 1] == [
+        Marker(number) for number in range(10)
+    ]
 
 
 def test_a_later_transmission_takes_effect_at_its_time(make: Make) -> None:
@@ -150,10 +155,10 @@ def test_a_later_transmission_takes_effect_at_its_time(make: Make) -> None:
     later = START + 5 * MILLISECOND
     before.advance([send(0, 1, later)], later)
     advance_to(at_once, later)
-    told = [backend.advance(sends, None) for backend, sends in ((at_once, [send(0, 1, later)]), (before, []))]
-    assert told[0] is not None
-    assert told[0] == told[1]
-    assert told[0].now > later
+    steps = [backend.advance(sends, None) for backend, sends in ((at_once, [send(0, 1, later)]), (before, []))]
+    assert steps[0] is not None
+    assert steps[0] == steps[1]
+    assert steps[0].now > later
     for backend in (at_once, before):
         backend.close()
 
@@ -161,7 +166,7 @@ def test_a_later_transmission_takes_effect_at_its_time(make: Make) -> None:
 def test_transmissions_take_effect_in_order_of_time(backend: Conforming) -> None:
     """Not in the order in which they were handed over."""
     heard = drain(backend, [send(0, number, START + (3 - number) * 50 * MILLISECOND) for number in range(3)])
-    assert [one.message for _, one in heard if one.receiver == 1] == [Marker(2), Marker(1), Marker(0)]
+    assert [delivery.message for _, delivery in heard if delivery.receiver == 1] == [Marker(2), Marker(1), Marker(0)]
 
 
 def test_a_transmission_in_the_past_is_refused(backend: Conforming) -> None:

@@ -7,27 +7,18 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.files import files_below
+from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 ROAMBUS = [sys.executable, "-c", "import sys; sys.argv[0] = 'roambus'; from roambus.command_line import main; main()"]
-PATIENCE_S = 400.0
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "told to nobody else"}
 QUICK = {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 """Executors that live for seconds only start sooner."""
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Waits for something that must happen."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"nothing happened in {PATIENCE_S} s"
-        time.sleep(0.02)
 
 
 def traces(results: Path) -> dict[str, bytes]:

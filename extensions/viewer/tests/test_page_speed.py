@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.page_speed import main
 from roambus.extensions.viewer.document import page_of
+from roambus.extensions.viewer.tests.films import row, write_rows
 from tests.support.browser import chromium
-from tests.support.films import row, write_rows
 
 
 @pytest.mark.slow

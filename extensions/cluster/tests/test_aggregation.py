@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from roambus.extensions.cluster.tests.clusters import ROAMBUS, descendants, running_cluster
 from roambus.spark.aggregation.aggregate import aggregate
 from roambus.spark.metrics.extra import own_metrics
 from tests.spark.synthetic import random_trace, write_trace
-from tests.support.clusters import ROAMBUS, descendants, running_cluster, until
+from tests.support.waiting import until
 
 SLOW = """\
 import os

@@ -87,5 +87,5 @@ def wait_until(holds: Callable[[], object]) -> None:
 
 
 def _free_ports() -> list[int]:
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return [one.getsockname()[1], other.getsockname()[1]]
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        return [first.getsockname()[1], second.getsockname()[1]]
