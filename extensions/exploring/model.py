@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from roambus.bridge.backends.ideal.backend import delivered
 from roambus.bridge.backends.ideal.graph import Link, cut_off, receivers
-from roambus.bridge.scenario.nodes import Ring
+from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.transcript.commands import Arrive, Command, RunOut
 from roambus.extensions.exploring.copies import Numbering
 from roambus.extensions.exploring.nodes import Nodes, Outcome, Raised
@@ -201,7 +201,7 @@ class Model:
         for node, due in enumerate(self.due(state)):
             for number, one in enumerate(due, 1):
                 if one == soonest:
-                    told = ((node, self.nodes.events.number(Ring(number))),)
+                    told = ((node, self.nodes.events.number(ExpireTimer(number))),)
                     yield from self._follow(after, told, self._step(RunOut(node, number), soonest), by_timer=True)
 
     def _may_pass(self, state: State) -> bool:
