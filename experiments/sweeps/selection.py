@@ -14,7 +14,7 @@ from pathlib import Path
 from roambus.bridge.agents import load_agent
 from roambus.bridge.runs.layout import AGENT
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
+from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.sweep import (
     EVERY_AGENT,
     AgentChoice,

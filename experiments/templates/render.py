@@ -23,8 +23,8 @@ from roambus.bridge.keys import quote
 from roambus.bridge.system.code import STUDIES, named
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import check_writable, read_text
+from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
 

@@ -19,7 +19,6 @@ from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import NEVER, compiled
 from roambus.bridge.backends.radio.state import (
     DEAD_MAC,
-    FRAME,
     NO_ENERGY,
     NOT_BOOTED,
     NOT_SENT,
@@ -178,8 +177,3 @@ def _put(s: State, index: int) -> None:
     node = s.nodes[index]
     node.pending = node.timer
     state.schedule(s, node.timer, state.MAC_TIMER, index)
-
-
-def no_frames() -> NDArray[Any]:
-    """The control frames of a MAC that has none."""
-    return np.zeros(0, FRAME)
