@@ -18,7 +18,7 @@ from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.python_protocol.events import BUFFER_FULL, CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, QUEUE_FULL
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.roles import NodeId
