@@ -36,6 +36,8 @@ def list_things(kind: str | None, measure: Sequence[str]) -> None:
 
     Example: roambus list sweeps
     """
+    if measure and kind not in (None, "metrics"):
+        raise UserError(f"--measure brings metrics, and {kind} are listed: leave it out, or list metrics")
     found = {each_kind: shown_first(each_kind) | own_entries(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
