@@ -8,7 +8,6 @@ seed is read, so points are compared at their first seed only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -102,25 +101,22 @@ def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> Non
     for name in sorted({name for point in points for name in point.variables}):
         setting = declared.get(name)
         # What a test or a loop reads may have an effect with other values: only text that is printed is judged.
-        if (setting is None or setting.default is None) and is_only_printed(sweep.template, name):
-            varied = (replace(point, variables={**point.variables, name: _OTHER}) for point in points)
-            if all(
-                _entries(render(point)) == _entries_or_none(render, other)
-                for point, other in zip(points, varied, strict=True)
-            ):
-                raise UserError(
-                    f"{sweep.source}: {name} changes nothing in {sweep.template.name}: only comments have it"
-                )
+        must_be_set = setting is None or setting.default is None
+        if must_be_set and is_only_printed(sweep.template, name) and not any(_matters(p, name, render) for p in points):
+            problem = f"{name} changes nothing in {sweep.template.name}: only comments have it"
+            raise UserError(f"{sweep.source}: {problem}")
+
+
+def _matters(point: Point, name: str, render: Render) -> bool:
+    other = replace(point, variables={**point.variables, name: _OTHER})
+    try:
+        return _entries(render(point)) != _entries(render(other))
+    except UserError:  # a template that refuses the value uses it
+        return True
 
 
 _OTHER = 987654321
 """A value that nobody gives."""
-
-
-def _entries_or_none(render: Render, point: Point) -> set[tuple[str, str]] | None:
-    with suppress(UserError):  # a template that refuses the value uses it
-        return _entries(render(point))
-    return None
 
 
 def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> None:

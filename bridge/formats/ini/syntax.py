@@ -9,7 +9,7 @@ Source: OMNeT++ simulation manual, chapter "Configuring Simulations" (file synta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
