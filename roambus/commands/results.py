@@ -148,14 +148,14 @@ def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> No
 @click.command()
 @click.argument("results", type=FOLDER)
 @_selection(f"A metric to compare; give the option again for more.  [default: {', '.join(MAIN_METRICS)}]")
-@_OUT
+@click.option("--out", type=FOLDER, help="Also writes the numbers as CSV files into this folder.")
 @STUDY_OPTIONS
 def compare(results: Path, selection: Selection, out: Path | None, own: StudyOptions) -> None:
     """Compares the agents of a sweep, metric by metric, in numbers.
 
-    RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals, and
-    writes a CSV file with the numbers. roambus figures --against draws the picture of the same name. For an unknown
-    metric the error names similar ones.
+    RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals. With
+    --out it also writes a CSV file with the numbers. roambus figures --against draws the picture. For an unknown metric
+    the error names similar ones.
 
     Runs of one seed share movement and radio, for all agents. So each pair of agents is tested seed by seed, at each
     combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. Each difference is
@@ -163,15 +163,15 @@ def compare(results: Path, selection: Selection, out: Path | None, own: StudyOpt
     different shares, because then their delays are not of the same notifications. The CSV file has the means first,
     then the differences.
 
-    Metrics that roambus aggregate has not computed yet are computed with Spark. The command names damaged runs and
-    leaves them out; then the exit code is 1.
+    Metrics that roambus aggregate has not computed yet are computed with Spark, and kept in the user's cache: the
+    command writes nothing into RESULTS. It names damaged runs and leaves them out; then the exit code is 1.
 
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
     from roambus.experiments.comparing.comparison import compare_agents
 
     loaded, asked = selection.load(results, own)
-    for compared in compare_agents(loaded.measured, asked, out or _figures_folder(loaded.folder)):
+    for compared in compare_agents(loaded.measured, asked, out):
         lines = [compared.text, *map(str, compared.files), ""]
         answer("\n".join(lines), comparisons=[compared.document()])
     report_problems(loaded.problems)

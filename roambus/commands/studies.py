@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from roambus.commands.sweeps import PRECISION_OPTIONS, STUDY_REQUEST, PrecisionOptions, run_until_known
-from roambus.console.options import FOLDER, SPARK, SWEEP_BACKEND, WORKERS, factory_of
+from roambus.console.options import FOLDER, REPLACE, SPARK, SWEEP_BACKEND, WORKERS, factory_of
 from roambus.console.output import answer, report_problems
 from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
+@REPLACE
 @click.option(
     "--out", type=FOLDER, help="The folder for the results.  [default: results/STUDY, or results/STUDY-quick]"
 )
@@ -42,6 +43,7 @@ def reproduce(
     workers: int,
     spark: str | None,
     backend: str | None,
+    replace: bool,
     out: Path | None,
 ) -> None:
     """Runs a whole study, from its first run to its report.
@@ -71,9 +73,8 @@ def reproduce(
         small = (part.quick, part.quick_seeds) if quick else (usual, None)
         sweep, place = request.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
         factory = factory_of(backend or sweep.backend)
-        make = partial(
-            run_sweep, out=place, executor=executor, run_options=RunOptions(retry_failed=True), backend=factory
-        )
+        options = RunOptions(retry_failed=True, replace=replace)
+        make = partial(run_sweep, out=place, executor=executor, run_options=options, backend=factory)
         if requested is None or not (part.claims or requested.metric):
             problems += make(sweep)
         else:

@@ -34,6 +34,8 @@ class RunOptions(NamedTuple):
     check: bool = False
     record: bool = False
     part: str = "0/1"
+    replace: bool = False
+    """Whether complete runs of other code make way."""
 
 
 def run_sweep(
@@ -44,8 +46,8 @@ def run_sweep(
 
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.attempts import is_shared
-    from roambus.experiments.sweeps.request_file import opened_results
-    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
+    from roambus.experiments.sweeps.request_file import Making, opened_results
+    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, refuse_replacing, run_plans
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
@@ -58,7 +60,8 @@ def run_sweep(
     if run_options.part == RunOptions().part and is_shared(out):
         remark(f"another roambus command is writing to {out}; stop one, or shared runs are made twice")
     try:
-        with opened_results(sweep, out):
+        making = Making(backend.name, run_options.level, run_options.record)
+        with opened_results(sweep, out, making, partial(refuse_replacing, plans, backend, run_options.replace)):
             made = run_plans(plans, backend, _publishing(executor, out), run_options.retry_failed, progress())
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None

@@ -47,8 +47,8 @@ from roambus.spark.aggregation.computation import (
     problems_of,
 )
 from roambus.spark.aggregation.intervals import ends
-from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_store
-from roambus.spark.aggregation.traces import Trace, list_traces, missing
+from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_beside, opened_store
+from roambus.spark.aggregation.traces import MADE_OF, Trace, fingerprint, list_traces, missing
 from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
@@ -56,9 +56,12 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 from roambus.spark.metrics.rows import Floats, Integers
 
 
-def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:
-    """Write NAME.csv and NAME.parquet, with `metrics` declared; raise UserError."""
+def write_tables(
+    folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = (), made_of: str = ""
+) -> None:
+    """Write NAME.csv and NAME.parquet, with `metrics` declared and the fingerprint `made_of`; raise UserError."""
     declared = {DECLARED: declarations(metrics)} if metrics else {}
+    declared |= {MADE_OF: made_of} if made_of else {}
     with writing(folder):
         unlinked(folder).mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
@@ -226,7 +229,7 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
         raise UserError(_nothing_to_read(results, list(problems.values())))
     runs = name_runs(frame, [metric.column for metric in extra.metrics])
     points = mean_points(runs, (*catalogue.METRICS, *extra.metrics))
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points}, extra.metrics)
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points}, extra.metrics, fingerprint(files))
     return [*(problems[file] for file in files if file in problems), *missing(results, files, again)]
 
 
@@ -270,10 +273,10 @@ def metrics_of(
 
     The column EXTRA maps names of `extra`'s metrics to values. Raise UserError, RoambusError, OSError.
     """
-    with opened_store(results / STORE_FOLDER, extra.digest()) as store:
+    with opened_beside(results / STORE_FOLDER, extra.digest()) as store:
         if progress and (waiting := missing_from(store.rows_of(traces), traces)):
             counted = f"{len(waiting)} of {len(traces)} runs are not aggregated yet"
-            progress.note(f"{results}: {counted}: Spark starts, computes their metrics and keeps them")
+            progress.note(f"{results}: {counted}: Spark starts and computes their metrics")
         problems = _compute_missing(store, traces, AggregationJob(master, extra, afresh=False, progress=progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems | problems_of(rows, traces)

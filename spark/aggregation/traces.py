@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -46,6 +47,16 @@ class Trace:
     run: str
     size: int
     modified_ns: int
+
+
+MADE_OF = "roambus.traces"
+"""Names the fingerprint of the traces that a table was made of, in its metadata."""
+
+
+def fingerprint(files: Iterable[Path]) -> str:
+    """Return a digest of the traces' places and sizes, which copies keep; empty without any."""
+    sizes = [f"{run_name(file)}\0{file.stat().st_size}" for file in files if file.is_file()]
+    return sha256("\n".join(sorted(sizes)).encode(errors="surrogateescape")).hexdigest() if sizes else ""
 
 
 def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
