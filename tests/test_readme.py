@@ -76,7 +76,9 @@ def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyP
 def assert_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ends with exit code 0."""
     text = document.read_text()
-    skip_if_removed(" ".join([*commands(text), *(word for word in (PLUGIN,) if word in text)]))
+    skip_if_removed(
+        " ".join([*commands(text), *listings(text).values(), *(word for word in (PLUGIN,) if word in text)])
+    )
     save_listings(text, folder)
     with going_on(commands(text, "shell"), folder):
         for command in commands(text):
