@@ -55,7 +55,7 @@ class Schema:
 
     def __init__(self, nodes: int, limit: SimTime) -> None:
         self._nodes, self._limit = nodes, limit
-        self._told: dict[int, SimTime] = {}
+        self._last_moves: dict[int, SimTime] = {}
         """The time of each node's last move."""
 
     def check_step(self, step: Any) -> None:
@@ -101,7 +101,7 @@ class Schema:
         if len(_list(totals.energy_mj, "its energy_mj")):
             for value in self._each(totals.energy_mj, "its energy_mj"):
                 _number(value, "the energy of a node", 0)
-        self._told.clear()  # all ways are told once more, from their beginning
+        self._last_moves.clear()  # all ways come once more, from their beginning
         self._check_moves(totals.moves, self._limit)
 
     def _each(self, values: Any, what: str) -> Sequence[Any]:
@@ -117,9 +117,9 @@ class Schema:
             _whole(move.time, f"the time of a move of node {move.node}", 0, latest)
             for place in (move.x, move.y):
                 _number(place, f"the place of node {move.node}", -FARTHEST_M, FARTHEST_M)
-            if move.time < self._told.setdefault(move.node, move.time):
+            if move.time < self._last_moves.setdefault(move.node, move.time):
                 _refuse(f"node {move.node} moves back to {format_time(move.time)}")
-            self._told[move.node] = move.time
+            self._last_moves[move.node] = move.time
 
     def _has(self, node: Any) -> bool:
         return type(node) is int and 0 <= node < self._nodes

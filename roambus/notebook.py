@@ -22,7 +22,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.system.code import named
-from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import RunOptions, SweepOptions, make_executor, run_sweep
@@ -169,7 +169,7 @@ def _check(**arguments: object) -> None:
         is_below = isinstance(value, int) and value < (name != "seed")
         is_other = isinstance(value, str) and (name == "agents" or (name == "level" and value not in _LEVELS))
         if not isinstance(value, kinds) or is_below or is_other:
-            raise UserError(f"{name}={value!r}: this is to be {words}")
+            raise UserError(f"{name}={value!r}: expected {words}")
 
 
 def _listed(settings: Settings | None) -> dict[str, list[Any]]:
@@ -182,7 +182,10 @@ def _listed(settings: Settings | None) -> dict[str, list[Any]]:
 
 def _made(asked: Sweep, out: Path, workers: int, backend: str | None, run_options: RunOptions) -> list[str]:
     factory = factory_of(backend or asked.backend)
-    return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
+    try:
+        return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
+    except InterruptionError as error:  # no error that a script may handle: Ctrl-C ends it
+        raise KeyboardInterrupt(str(error)) from None
 
 
 def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> SweepOptions:
@@ -198,7 +201,7 @@ def _name(agent: object, out: Path) -> str:
     if isinstance(agent, type) and issubclass(agent, Agent):
         return reference_of(agent, out / AGENTS_FOLDER)
     if not isinstance(agent, str | PathLike):
-        raise UserError(f"agent={agent!r}: this is to be an agent's name, file or class")
+        raise UserError(f"agent={agent!r}: expected an agent's name, file or class")
     name, *parameters = agent.split(maxsplit=1) if isinstance(agent, str) else [os.fspath(agent)]
     if parameters:
         setting, _, value = parameters[0].partition("=")

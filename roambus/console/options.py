@@ -88,7 +88,7 @@ def _argument(context: click.Context) -> str:
 
 def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
     def found(_: click.Context) -> Iterator[str]:
-        from roambus.experiments.listing import KINDS, names
+        from roambus.experiments.inventory import KINDS, names
 
         for kind in kinds or KINDS:
             yield from names(kind)
@@ -356,7 +356,7 @@ def goes_with(other: str, value: object, *names: str) -> None:
     """Raise UserError for an option of these that is given without the other, whose value is None or False."""
     for name in names:
         if is_given(name) and value in (None, False):
-            raise UserError(f"--{name.replace('_', '-')} goes with --{other}: give both, or leave it out")
+            raise UserError(f"--{name.replace('_', '-')} requires --{other}")
 
 
 def is_given(name: str) -> bool:
