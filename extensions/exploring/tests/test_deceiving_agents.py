@@ -32,7 +32,7 @@ PING_PONG = "links n1-n2 n1-n4 n3-n4\nsetup\n  n3 subscribes f1\n  link n1->n4 d
 ONCE, TWICE, THRICE = "may n1 publishes e1\n", "may 2 times n1 publishes e1\n", "may 3 times n1 publishes e1\n"
 TWO_TOPICS = "may n1 publishes e0\nmay n1 publishes e8\n"
 DELIVERED, NOT_TWICE, ORDER = "everything delivered", "nothing twice", "order kept"
-MOMENTS = "commands at the moments of other events, and halfway between them"
+MOMENTS = "commands and arrivals at the moments of other events, and commands halfway between them"
 
 
 def explored(agent: str, rest: str, *must: str, keep_on: bool = False) -> Report:
