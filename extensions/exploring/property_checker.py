@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from roambus.bridge.transcript.commands import Arrive, PublishEvent
+from roambus.bridge.transcript.commands import PublishEvent
 from roambus.bridge.transcript.document import Attributes
-from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step
+from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step, Successor
 from roambus.extensions.exploring.moments import NOW, Moment
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import Property, View
@@ -154,7 +154,7 @@ class PropertyChecker:
 
     def failed_probe(self, state: State) -> tuple[str | None, tuple[Step, ...]]:
         """Return the error of the first failed probe, and its steps; None if all arrive."""
-        model, twin = self._model, self._model.twin()
+        model, twin = self._model, self._model.twin(loses=False)
         world = model.world(state)
         begin = twin.initial(state[: model.size], world.without_history(), model.now(state))
         for command in probes(world, model.rules.publishers):
@@ -165,9 +165,11 @@ class PropertyChecker:
 
     def _search_probe(self, begin: State, command: PublishEvent) -> tuple[str | None, tuple[Step, ...]]:
         """Follow a publication in every order of arrivals, depth first, to the first error."""
-        twin, known, ends = self._model.twin(), set[State](), 0
+        twin, known, ends = self._model.twin(loses=False), set[State](), 0
         is_over = self._end_of_probe(begin, command)
-        waiting = [(number, after, (), 0) for number, after in twin.carry_out(begin, command)]
+        waiting: list[tuple[int, State | Raised, tuple[Step, ...], int]] = [
+            (number, after, (), 0) for number, after in twin.carry_out(begin, command)
+        ]
         while waiting:
             number, state, steps, timeouts = waiting.pop()
             steps = (*steps, twin.steps[number])
@@ -181,21 +183,26 @@ class PropertyChecker:
             if ends and len(known) > MOST_OF_A_PROBE:
                 self._model.nodes.narrowed.add(f"the first {MOST_OF_A_PROBE} states of each probe")
                 break
-            following = [one for one in twin.arrivals(state) if not _is_loss(twin, one[0])]
+            following, has_ended = list(twin.arrivals(state)), False
             if not following:
-                end, text = is_over(state, timeouts)
-                if end and text:
+                has_ended, text = is_over(state, timeouts)
+                if has_ended and text:
                     return text, steps
-                ends, timeouts = ends + end, timeouts + 1
-                if not (end or self._model.rules.question.fast_messages):
-                    self._model.nodes.narrowed.add("messages faster than timers in probes")
-                following = [] if end else list(twin.timeouts(state, twin.soonest(state)))
+                ends, timeouts = ends + has_ended, timeouts + 1
+                following = [] if has_ended else self._timeouts(state)
             waiting += ((number, after, steps, timeouts) for number, after in reversed(following))
         return None, ()
 
+    def _timeouts(self, state: State) -> list[Successor]:
+        """Return the next timers of a probe, which run out while nothing is under way."""
+        if not self._model.rules.question.fast_messages:
+            self._model.nodes.narrowed.add("messages faster than timers in probes")
+        twin = self._model.twin(loses=False)
+        return list(twin.timeouts(state, twin.soonest(state)))
+
     def _end_of_probe(self, begin: State, command: PublishEvent) -> Callable[[State, int], tuple[bool, str | None]]:
         """Return a function that says whether a probe is over after so many timeouts, and the error."""
-        twin, world = self._model.twin(), self._model.twin().world(begin)
+        twin, world = self._model.twin(loses=False), self._model.twin(loses=False).world(begin)
         identifier = NotificationId(command.node, world.numbers[command.node])
         published = Notification(identifier, command.attributes)
         wanting = {node for node in world.part(command.node) if world.wants(node, published)}
@@ -214,11 +221,6 @@ class PropertyChecker:
             return set()
         keys = map(self._keys, state[: self._model.size])
         return {(node, key) for node, its in enumerate(keys) for key in its}
-
-
-def _is_loss(model: Model, step: int) -> bool:
-    command = model.steps[step].command
-    return isinstance(command, Arrive) and command.lost
 
 
 def probes(world: Any, publishers: Set[NodeId]) -> Iterator[PublishEvent]:

@@ -68,17 +68,31 @@ class Repetition:
 
     def check(self, path: Path) -> Divergence | None:
         """Return how a fresh run of this path differs, if it does."""
+        path = self._to_end_of_instant(path)
         states, full = self._states(path), self._full_states(path)
-        quiet = tuple(map(self._checker.properties.is_quiet, states))
+        # A transcript has a line for each instant, so a run can be looked at between instants.
+        places = [place for place, step in enumerate((*path, None)) if step is None or not step.at_once]
+        quiet = tuple(self._checker.properties.is_quiet(states[place]) for place in places)
         made: WalkResult = self._fresh.call(Walk(self._writer.transcript(path, follows=False), quiet))
         self.walks += 1
         self.steps += len(path)
-        for place, (state, is_quiet) in enumerate(zip(full, quiet, strict=True)):
-            if place == len(made.snapshots):
+        for number, place in enumerate(places):
+            if number == len(made.snapshots):
                 return Divergence(path[:place], f"a fresh run ends: {made.error}")
-            if text := difference(self._snapshot(state, is_quiet=is_quiet), made.snapshots[place]):
+            searched = self._snapshot(full[place], is_quiet=quiet[number])
+            if text := difference(searched, made.snapshots[number]):
                 return Divergence(path[:place], f"after step {place} {text}")
         return None
+
+    def _to_end_of_instant(self, path: Path) -> Path:
+        """Return the path with what is pending at its end."""
+        state = self._states(path)[-1]
+        while self._model.world(state).pending:
+            step, after = next(iter(self._model.arrivals(state)))
+            if isinstance(after, Raised):
+                break
+            path, state = (*path, self._model.steps[step]), after
+        return path
 
     # Drawing
 
