@@ -27,9 +27,10 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
-from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import MODULATIONS, ChannelSettings, RadioSettings
 from roambus.bridge.system.errors import RoambusError
 from roambus.extensions.ns3.backend import SETTINGS_FILE, find_adapter, settings_text, ways_of

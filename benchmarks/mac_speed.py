@@ -25,8 +25,8 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.extensions.ns3.backend import Ns3Factory
 from roambus.python_protocol.simtime import SimTime

@@ -4,7 +4,7 @@ python -m benchmarks.ns3_routing [--protocols aodv,dsdv,olsr,dsr] [--only SCENAR
 
 ns-3 is found as by the back-end (`pip install --no-deps ns3`, or NS3_ROOT), and ns3_worker.cc is compiled. Printed
 are means over a few seeds: delivery, hops, messages as nodes send them, routing packets and their bytes above IP and
-UDP, and the processor time of the simulation itself. `docs/results/ns3.md` explains what differs.
+UDP, and the processor time of the simulation itself. `extensions/ns3/results/ns3-agreement.md` explains differences.
 
 Over a unit disk ours has ideal links, and ns-3 IEEE 802.11b at 1 Mbit/s with a range. Over the mean path loss of the
 CC2420 ours has the embedded radio without shadowing, and ns-3 the same 802.11b at 0 dBm. AODV has the RFC's constants
@@ -37,9 +37,9 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.mobility import path
+from roambus.bridge.mobility.paths import path
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import RandomWaypoint
 from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace import schema

@@ -16,9 +16,10 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.mobility.line import Line
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
-from roambus.bridge.scenario.nodes import Line, NodeSettings
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.shipped import TEMPLATES

@@ -37,8 +37,8 @@ from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import EVENT
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs, prepare
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.simtime import SimTime, to_seconds

@@ -1,7 +1,8 @@
-"""What mkdocs does for the site beside its own: a page for each linked file of the repository, and a whole contents.
+"""Adds to the site that mkdocs builds: pages of extensions, linked files of the repository, and a whole contents.
 
-Pages link to files outside docs/ by their paths, `../bridge/wire/wire.proto`, as the repository has them. The site
-shows each such file as a page below files/, and the links lead there.
+Each extension has its pages in its folder, so that deleting the folder deletes them; the site shows them, with their
+pictures and tables, under the same paths. Pages link to files outside docs/ by their paths in the repository, such as
+`../bridge/wire/wire.proto`. The site shows each such file as a page below files/, and the links lead there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ DOCS = "docs/"
 FILES = "files/"
 """Below it stand the pages of files from outside docs/, each under its path in the repository."""
 
+EXTENSIONS = "Extensions"
+"""The entry of the contents to which the pages of extensions are added."""
+OF_EXTENSION = re.compile(r"extensions/[^/]+/(page\.md|results/.+\.(md|png|gif|csv))")
+"""The files of an extension that the site has under their own paths."""
+
 LINK = re.compile(r"(?<=\]\()([^)#\s:]+)(?=[)#])")
 """The target of a relative link, without its anchor."""
 
@@ -31,13 +37,24 @@ CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Pages that the contents do not name stand at their end."""
+    """Add the pages of extensions to the contents, and at their end the pages that these do not name."""
+    for entry in config.nav or ():
+        if isinstance(entry, dict) and EXTENSIONS in entry:
+            entry[EXTENSIONS] += _extensions()
     named = set(_pages(config.nav))
     pages = (page.relative_to(config.docs_dir).as_posix() for page in sorted(Path(config.docs_dir).rglob("*.md")))
     others = [page for page in pages if page not in named]
     if others:
         config.nav = [*(config.nav or ()), {"More": others}]
     return config
+
+
+def _extensions() -> Iterator[dict[str, Any]]:
+    """Entries of the contents: each extension's page, with its results below it if there are any."""
+    for page in sorted(ROOT.glob("extensions/*/page.md")):
+        measured = sorted(page.parent.glob("results/*.md"))
+        paths = [file.relative_to(ROOT).as_posix() for file in (page, *measured)]
+        yield {page.parent.name: paths if measured else paths[0]}
 
 
 def _pages(entry: Any) -> Iterator[str]:
@@ -49,7 +66,10 @@ def _pages(entry: Any) -> Iterator[str]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages of linked files, and of files that these link to."""
+    """Adds the pages of extensions, those of linked files, and of files that these link to."""
+    for file in sorted(ROOT.glob("extensions/*/**/*")):
+        if OF_EXTENSION.fullmatch(uri := file.relative_to(ROOT).as_posix()):
+            files.append(File(uri, str(ROOT), config.site_dir, config.use_directory_urls))
     waiting = [file.src_uri for file in files.documentation_pages()]
     while waiting:
         for path in _outside(waiting.pop()):
@@ -108,6 +128,8 @@ def _target(uri: str, link: str) -> str:
 
 def _path(uri: str) -> str:
     """The file in the repository that a page of the site is made of."""
+    if OF_EXTENSION.fullmatch(uri):
+        return uri
     if not uri.startswith(FILES):
         return DOCS + uri
     path = uri.removeprefix(FILES)
@@ -118,6 +140,8 @@ def _uri(path: str) -> str:
     """The URI of a page by its path: the inverse of `_path`."""
     if path.startswith(DOCS):
         return path.removeprefix(DOCS)
+    if OF_EXTENSION.fullmatch(path):
+        return path
     return FILES + (path if path.endswith(".md") else f"{path}.md")
 
 

@@ -46,7 +46,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Entry:
     """An agent, template, sweep, study or metric; `kind` is in the singular."""
 
     kind: str
@@ -83,7 +83,7 @@ def _line(row: Row) -> str:
     return "  ".join([head, "; ".join(filter(None, (sentence.rstrip(".") for sentence in rest)))]).rstrip()
 
 
-def find(name: str, kind: str | None = None) -> list[Thing]:
+def find(name: str, kind: str | None = None) -> list[Entry]:
     """Find everything of that name, file or class; runs a Python file.
 
     Raises UserError with near names.
@@ -94,7 +94,7 @@ def find(name: str, kind: str | None = None) -> list[Thing]:
         return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
     asked = KINDS if kind is None else (kind,)
     known = {given_kind: dict.fromkeys(names(given_kind)) for given_kind in asked}
-    found = [_THINGS[given_kind](name) for given_kind in asked if name in known[given_kind]]
+    found = [_ENTRIES[given_kind](name) for given_kind in asked if name in known[given_kind]]
     if not found:
         near = ", ".join(f"{SINGULAR[near_kind]} {close!r}" for near_kind, close in near_names(name, known).items())
         guess = f"did you mean {near}? " if near else ""
@@ -107,20 +107,20 @@ def is_python(name: str) -> bool:
     return ":" in name or (name.endswith(".py") and Path(name).is_file())
 
 
-def everything(kind: str) -> list[Thing]:
+def everything(kind: str) -> list[Entry]:
     """All things of a kind by name; raises UserError for a broken one."""
-    return [_THINGS[kind](name) for name in names(kind)]
+    return [_ENTRIES[kind](name) for name in names(kind)]
 
 
 # Agents
 
 
-def _agent(name: str) -> Thing:
+def _agent(name: str) -> Entry:
     try:
         agent = load_agent(name)
     except UserError as error:
         hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
-        return Thing("agent", name, f"It cannot be loaded: {error}{hint}")
+        return Entry("agent", name, f"It cannot be loaded: {error}{hint}")
     oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
     declared = parameter_settings(agent.parameters_type)
     parameters = [
@@ -129,7 +129,7 @@ def _agent(name: str) -> Thing:
     messages = [
         {"name": _type_of(message), "tag": str(message.tag), "fields": _fields(message)} for message in agent.messages
     ]
-    return Thing(
+    return Entry(
         "agent",
         name,
         first_sentence(agent.__doc__ or ""),
@@ -155,10 +155,10 @@ def _fields(message: type[Message]) -> str:
 # Templates and sweeps
 
 
-def _template(name: str) -> Thing:
+def _template(name: str) -> Entry:
     file = find_template(name)
     variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
-    return Thing(
+    return Entry(
         "template",
         name,
         heading(file),
@@ -176,10 +176,10 @@ def _row(name: str, declared: Setting | None) -> Row:
     return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
 
 
-def _sweep(name: str) -> Thing:
+def _sweep(name: str) -> Entry:
     sweep = read_sweep(name)
     facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
-    return Thing(
+    return Entry(
         "sweep",
         name,
         heading(Path(sweep.source)),
@@ -216,7 +216,7 @@ def _study_of(file: Path) -> dict[str, str]:
 # Studies and metrics
 
 
-def _study(name: str) -> Thing:
+def _study(name: str) -> Entry:
     study = load_study(name)
     facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
     sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
@@ -225,7 +225,7 @@ def _study(name: str) -> Thing:
         "sweeps": sweeps,
         "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
     }
-    return Thing("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
+    return Entry("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
 
 
 def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
@@ -234,11 +234,11 @@ def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
     return [{"name": name, "summary": heading(file)} for name, file in files.items() if name not in made]
 
 
-def _metric(name: str) -> Thing:
+def _metric(name: str) -> Entry:
     metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
     facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
     known = {word: text for word, text in facts.items() if text}
-    return Thing("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
+    return Entry("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
 
 
 def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
@@ -248,7 +248,7 @@ def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
             yield from ((metric, study) for sweep in load_study(study).sweeps for metric in sweep.extra.metrics)
 
 
-_THINGS: Mapping[str, Callable[[str], Thing]] = {
+_ENTRIES: Mapping[str, Callable[[str], Entry]] = {
     "agents": _agent,
     "templates": _template,
     "sweeps": _sweep,

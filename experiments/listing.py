@@ -125,7 +125,7 @@ _SUMMARIES: Mapping[str, Callable[[Any], str]] = {
 # Files of one's own
 
 
-def own_things(kind: str) -> dict[str, str]:
+def own_entries(kind: str) -> dict[str, str]:
     """The working folder's things of a kind by path, each with its summary."""
     found: dict[str, str] = {}
     if kind not in _OWN:

@@ -97,11 +97,6 @@ class Process:
                 raise AttributeError(f"{type(self).__name__} reads {name} without needs_position = True", name=name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
-    @classmethod
-    def heard(cls) -> list[type[Message]]:
-        """The classes of messages that it has handlers for."""
-        return heard_by(cls)
-
     # What handlers ask for
 
     def send(self, destination: NodeId, message: Message, after: SimTime = 0) -> None:
@@ -144,19 +139,19 @@ class Process:
         self._actions.clear()  # it stays the same list, because the parts collect in it, too
         return actions
 
-    # What it is told
+    # Calling handlers
 
     def dispatch(self, event: Any, now: SimTime) -> None:
         """Call the handler of an event, if there is one."""
         kind = type(event)
         if kind is Received:
-            Process.hear(self, event.message, event.sender, now, event)  # a handler may be called `hear` itself
+            self._handle_message(event.message, event.sender, now, event)
         elif kind is TimerFired:
-            Process.fire(self, event.key, now, event)
+            self._handle_timer(event.key, now, event)
         elif (handler := self.handlers.get(kind)) is not None and (answer := handler(self, event, now)) is not None:
             check_answer(handler, answer)
 
-    def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
+    def _handle_message(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
         """Call the handler of a message, if there is one."""
         handler = self.handlers.get(type(message))
         answer = None
@@ -167,7 +162,7 @@ class Process:
         if answer is not None:
             check_answer(handler, answer)
 
-    def fire(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
+    def _handle_timer(self, key: TimerKey, now: SimTime, event: TimerFired | None = None) -> None:
         """Call the handler of a timer."""
         handler = self.timer_handlers.get(type(key)) or self.timer_handlers.get(key)
         answer = None
@@ -208,7 +203,7 @@ def _two_handlers(cls: type[Any], kind: Any, *names: str) -> str:
 
 
 def heard_by(cls: type[Process]) -> list[type[Message]]:
-    """Return the messages that a class handles, also where it hides `heard`."""
+    """Return the messages that a class handles."""
     return [kind for kind in cls.handlers if issubclass(kind, Message)]
 
 

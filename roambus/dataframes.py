@@ -134,9 +134,12 @@ class Results:
 
         Raise UserError.
         """
-        from roambus.experiments.comparing.comparison import Asked, draw_compared  # noqa: PLC0415  # Matplotlib is slow
+        from roambus.experiments.comparing.comparison import CompareOptions, draw_compared  # noqa: PLC0415  # Matplotlib is slow
 
-        asked, look = Asked(tuple(agents), (metric,), against, _tuples(where or {})), replace(USUAL, formats=("png",))
+        asked, look = (
+            CompareOptions(tuple(agents), (metric,), against, _tuples(where or {})),
+            replace(USUAL, formats=("png",)),
+        )
         file, *_ = draw_compared(self._measured, asked, unlinked(self._folder / FIGURES_FOLDER), look)
         return Drawing(file)
 

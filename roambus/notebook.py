@@ -25,7 +25,7 @@ from roambus.bridge.system.code import named
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
-from roambus.commands.sweeps import Choice, Making, make_crew, run_sweep
+from roambus.commands.sweeps import RunOptions, SweepOptions, make_executor, run_sweep
 from roambus.console.options import factory_of
 from roambus.dataframes import Results, Values, listed, results
 from roambus.experiments.page_policy import PAGES
@@ -105,9 +105,9 @@ def run(  # noqa: PLR0913  # each is one thing that the command has an option fo
     _check(template=template, seed=seed, settings=settings, out=out, backend=backend, level=level)
     if swept := [setting for setting, values in _listed(settings).items() if len(values) != 1]:
         raise UserError(f"settings: a run has one value of {swept[0]!r}: give one, or use roambus.sweep")
-    making = Making(level, retry_failed=True, record=record)
+    run_options = RunOptions(level, retry_failed=True, record=record)
     (folder,) = make_runs(
-        template, agent, settings, seeds=[seed], out=Path(out), backend=backend, workers=1, making=making
+        template, agent, settings, seeds=[seed], out=Path(out), backend=backend, workers=1, run_options=run_options
     )
     return FinishedRun(folder, Path(out))
 
@@ -121,12 +121,12 @@ def make_runs(  # noqa: PLR0913  # as for `run`
     out: Path,
     backend: str | None,
     workers: int,
-    making: Making,
+    run_options: RunOptions,
 ) -> list[Path]:
     """Make a point's missing runs; return each run's folder. Raise RoambusError."""
     choice = _chosen([agent], settings, None, out)
     asked = replace(choice.swept("roambus.run", os.fspath(template)), seeds=tuple(seeds))
-    for problem in _made(asked, out, workers, backend, making):
+    for problem in _made(asked, out, workers, backend, run_options):
         raise RoambusError(problem)
     return [Path(out, point.place) for point in expand(asked)]
 
@@ -156,7 +156,7 @@ def sweep(  # noqa: PLR0913  # as for `run`
     folder = Path(out)
     asked = _chosen(agents, settings, seeds, folder).named(named)
     at_once = workers or cores()
-    problems = _made(asked, folder, at_once, backend, Making(retry_failed=retry_failed))
+    problems = _made(asked, folder, at_once, backend, RunOptions(retry_failed=retry_failed))
     if problems:
         warnings.warn(f"{len(problems)} runs failed; the first: {problems[0]}", stacklevel=2)
     return results(folder)
@@ -180,17 +180,17 @@ def _listed(settings: Settings | None) -> dict[str, list[Any]]:
         raise UserError(f"settings={settings!r}: each is a value or a list of values: {error}") from None
 
 
-def _made(asked: Sweep, out: Path, workers: int, backend: str | None, making: Making) -> list[str]:
+def _made(asked: Sweep, out: Path, workers: int, backend: str | None, run_options: RunOptions) -> list[str]:
     factory = factory_of(backend or asked.backend)
-    return run_sweep(asked, out, make_crew(workers, None), making, factory)
+    return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
 
 
-def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> Choice:
+def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> SweepOptions:
     """Return command options: a setting with a dot is a parameter's."""
     names = None if agents is None else [_name(agent, out) for agent in agents]
     texts = {name: f"{name}={','.join(map(plain, values))}" for name, values in _listed(settings).items()}
     variables = [text for name, text in texts.items() if "." not in name]
-    return Choice(variables, names, seeds, [text for name, text in texts.items() if "." in name])
+    return SweepOptions(variables, names, seeds, [text for name, text in texts.items() if "." in name])
 
 
 def _name(agent: object, out: Path) -> str:

@@ -1,7 +1,7 @@
 """The pages of the documentation, with the tables that the code declares filled in.
 
 A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
-known by its file name, whatever its folder.
+known by its file name, whatever its folder, and the page of an extension by the extension's name.
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ from typing import Any
 import click
 
 from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
-from roambus.experiments.inventory import Row, Thing, everything
+from roambus.experiments.inventory import Entry, Row, everything
 from roambus.experiments.listing import first_sentence, summaries
 from roambus.experiments.measurements import markdown_table
 from roambus.python_protocol.settings import Setting, plain
 from roambus.spark.metrics.catalogue import METRICS
 
 PACKAGE = Path(__file__).parent
-PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing")
+PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing", "extensions")
 """Package folders, in the order of the module list."""
-FOLDER = Path(__file__).parent / "docs"
+FOLDER = PACKAGE / "docs"
+EXTENSIONS = PACKAGE / "extensions"
 MARK = re.compile(r"^<!-- insert ([\w ]+) -->$", re.MULTILINE)
 
 
 def pages() -> dict[str, Path]:
     """Return the files of the pages by their names."""
-    return {file.stem: file for file in sorted(FOLDER.rglob("*.md"))}
+    measured = {file.stem: file for file in sorted(EXTENSIONS.glob("*/results/*.md"))}
+    extensions = {file.parent.name: file for file in sorted(EXTENSIONS.glob("*/page.md"))}
+    return {file.stem: file for file in sorted(FOLDER.rglob("*.md"))} | measured | extensions
 
 
 def title_of(page: Path) -> str:
@@ -47,6 +50,14 @@ def filled(text: str) -> str:
 
 
 # Tables of things
+
+
+def extensions() -> str:
+    """Return each extension with a link to its page and its package's first sentence."""
+    found = ((page.parent.name, page.with_name("__init__.py")) for page in sorted(EXTENSIONS.glob("*/page.md")))
+    heads = [(name, ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))) for name, module in found]
+    rows = [(f"[{name}](../extensions/{name}/page.md)", _escaped(first_sentence(head or ""))) for name, head in heads]
+    return markdown_table(("Extension", "Summary"), rows)
 
 
 def agents() -> str:
@@ -80,7 +91,7 @@ def templates() -> str:
     return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
 
 
-def _template(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
+def _template(template: Entry, everywhere: Sequence[Row]) -> Iterator[str]:
     study = template.facts.get("study")
     yield f"## {template.name}"
     yield template.summary + (f" The study `{study}` uses it." if study else "")
@@ -89,7 +100,7 @@ def _template(template: Thing, everywhere: Sequence[Row]) -> Iterator[str]:
         yield _table(("Named setting", "Sets"), ("name", "sets"), named)
 
 
-def _variables(template: Thing) -> Sequence[Row]:
+def _variables(template: Entry) -> Sequence[Row]:
     return template.tables["variables"]
 
 
@@ -165,7 +176,10 @@ def modules() -> str:
 
 
 def _modules_of(part: str) -> str:
-    files = [file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2")]
+    found = sorted((PACKAGE / part).rglob("*.py"))
+    files = [
+        file for file in found if not file.stem.endswith("_pb2") and "tests" not in file.relative_to(PACKAGE).parts
+    ]
     heads = [(file, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "") for file in files]
     rows = [(f"`{file.relative_to(PACKAGE)}`", _escaped(first_sentence(head))) for file, head in heads if head]
     return markdown_table(("Module", "Subject"), rows)
@@ -212,6 +226,7 @@ def _cells(key: Setting) -> Iterator[str]:
 TABLES: Mapping[str, Callable[[], str]] = {
     "agents": agents,
     "commands": commands,
+    "extensions": extensions,
     "ini keys": key_tables,
     "messages": messages,
     "metrics": metrics,

@@ -138,7 +138,7 @@ def test_events_and_actions_of_agents(title: str, union: Any) -> None:
         ("first-protocol", "line.txt"),
         ("first-lesson", "discovery.txt"),
         ("transcripts", "moves.txt"),
-        ("routing", "near.txt"),
+        ("positions", "near.txt"),
     ],
 )
 def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_transcripts_shown(name: str, scenario: str, tmp_path: Path, monkeypatch
 
 def test_the_sweep_of_areas_expects_what_is_published_in_them(tmp_path: Path) -> None:
     """Everybody is expected to get what is published in the area, and nobody anything else."""
-    (tmp_path / "areas.toml").write_text(listings(page("routing").read_text(encoding="utf-8"))["areas.toml"])
+    (tmp_path / "areas.toml").write_text(listings(page("positions").read_text(encoding="utf-8"))["areas.toml"])
     asked = read_sweep(str(tmp_path / "areas.toml"))
     middle = next(plan for plan in expand(asked) if ("area", "middle") in plan.axes)
     small: Variables = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}

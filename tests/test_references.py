@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,19 +14,23 @@ import pytest
 from roambus.reference import pages
 from tests.support.places import ROOT
 
-TOPS = ("bridge", "experiments", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")
+TOPS = ("bridge", "experiments", "extensions", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")
 FOLDERS = (*TOPS, "roambus")
 WRITTEN = (".py", ".md", ".toml", ".j2", ".h", ".cc", ".proto", ".txt")
 MADE = re.compile(r"(build|\.venv|__pycache__|\.egg-info|_pb2)")
 PAGE = re.compile(r"roambus\s+docs\s+([a-z][a-z0-9-]+)")
 FILE = re.compile(rf"(?<![\w/.-])((?:{'|'.join(TOPS)})/[\w./-]*[\w]\.(?:py|md|toml|proto|j2|txt|json|png|cc|h))\b")
-PARTS = "bridge|spark|experiments|python_protocol|commands|testing|reference"
+PARTS = "bridge|spark|experiments|extensions|python_protocol|commands|testing|reference"
 MODULE = re.compile(
     rf"(?:(?<![\w/.-])|python -m )((?:roambus\.(?:{PARTS})|benchmarks)(?:\.[a-z_][a-z0-9_]*)+)(?![\w/-])"
 )
-LEFT_OUT = ("tests/", "docs/results/")
+LEFT_OUT = re.compile(r"(extensions/[^/]+/)?(tests|results)/|docs/results/")
 """Tests invent names; results are frozen, and name the commit at which their commands worked."""
-EXAMPLES = {"tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"].keys() | {
+    "roambus.backends",
+    "roambus.metrics",
+}
+EXAMPLES = {"extensions/NAME/page.md", "tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
 
 
 def sources() -> Iterator[Path]:
@@ -70,13 +75,14 @@ TAUGHT = {"tests/roambus/test_docs.py": ("tutorail",)}
 
 
 def test_files(said: list[tuple[str, str]]) -> None:
-    """A path leads to a file from the top of the repository, or from the top folder of the file that names it."""
+    """A path leads to a file from the repository's top, or from the folder or top folder of the file that names it."""
     wrong = {
         (file, name)
         for file, text in said
-        if not file.startswith(LEFT_OUT)
+        if not LEFT_OUT.match(file)
         for name in FILE.findall(text)
-        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0])) and name not in EXAMPLES
+        if not any((ROOT / folder / name).exists() for folder in ("", file.partition("/")[0], Path(file).parent))
+        and name not in EXAMPLES
     }
     assert sorted(wrong) == []
 
@@ -86,7 +92,7 @@ def test_modules(said: list[tuple[str, str]]) -> None:
     wrong = {
         (file, name)
         for file, text in said
-        if not file.startswith(LEFT_OUT)
+        if not LEFT_OUT.match(file)
         for name in MODULE.findall(text)
         if not exists(name)
     }
@@ -95,7 +101,10 @@ def test_modules(said: list[tuple[str, str]]) -> None:
 
 def exists(name: str) -> bool:
     """Whether it is a module, the name of something in a module, or a group of entry points."""
-    if re.fullmatch(r"roambus\.(agents|backends|commands|studies|metrics)", name):
+    if re.fullmatch(
+        r"roambus\.(agents|backends|commands|studies|metrics|stores|recorders|executors|job_arrays|simulators|pages|drivers)",
+        name,
+    ):
         return True
     parts = name.split(".")
     for length in range(len(parts), 0, -1):

@@ -11,13 +11,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from roambus.bridge.system.code import AGENTS, STUDIES
+from roambus.bridge.system.code import COMMANDS as COMMANDS_OF
 from roambus.bridge.system.process import cores
 from tests.support.places import ROOT
+from tests.support.removed import VARIABLE
 
 EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if (path / "__init__.py").is_file())
 LEFT_OUT = (".git", ".venv", "*.pyc", "build", ".*_cache")
@@ -44,7 +48,7 @@ def test_no_test_of_the_core_names_an_extension() -> None:
     """Those of benchmarks may: they are skipped where it is gone."""
     files = [path for path in (ROOT / "tests").rglob("*.py") if "benchmarks" not in path.parts]
     naming = {path.name for path in files if "roambus.extensions." in path.read_text(encoding="utf-8")}
-    assert naming <= {Path(__file__).name, "test_protocols_doc.py"}  # that of a document on all protocols
+    assert naming <= {Path(__file__).name}
 
 
 @pytest.mark.slow
@@ -52,13 +56,14 @@ def test_no_test_of_the_core_names_an_extension() -> None:
 def test_the_core_works_without(gone: Sequence[str], tmp_path: Path) -> None:
     """It lists, sweeps, aggregates, draws and compares, and its whole suite passes; without any extension, too."""
     tree = tree_without(gone, tmp_path / "tree")
+    names = " ".join(names_of(gone, (ROOT / "pyproject.toml").read_text(encoding="utf-8")))
     listed = ""
     for words in COMMANDS:
         done = python(tree, "-W", "error", "-m", "roambus", *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         listed += done.stdout if words == ["list"] else ""
     assert not [line for line in listed.splitlines() if "Its source has no summary" in line]
-    done = python(tree, "-m", "pytest", *SUITE, folder=tree)
+    done = python(tree, "-m", "pytest", *SUITE, folder=tree, **{VARIABLE: names})
     assert done.returncode == 0, done.stdout
 
 
@@ -78,6 +83,13 @@ def without_lines(text: str, names: Sequence[str]) -> str:
     named = re.compile(rf"\broambus\.extensions\.(?:{'|'.join(names)})\b|\bextensions/(?:{'|'.join(names)})\b")
     lines = [line for line in text.splitlines(keepends=True) if not named.search(line)]
     return ENTRY_POINTS.sub("", "".join(lines))
+
+
+def names_of(gone: Sequence[str], text: str) -> list[str]:
+    """The agents, commands and studies that these extensions bring."""
+    points = tomllib.loads(text)["project"]["entry-points"]
+    brought = [item for group in (AGENTS, COMMANDS_OF, STUDIES) for item in points[group].items()]
+    return [name for name, target in brought if target.split(":")[0].split(".")[2] in gone and "extensions" in target]
 
 
 def install(tree: Path) -> None:
@@ -105,9 +117,9 @@ def run(folder: Path, *command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def python(tree: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def python(tree: Path, *words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """The tree's Python, which finds roambus and its entry points there."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     environment["PATH"] = f"{tree / '.venv' / 'bin'}{os.pathsep}{environment['PATH']}"
     command = [str(tree / ".venv" / "bin" / "python"), *words]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import chromium
+from tests.support.documents import documents
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-LINK = re.compile(r"(?<=\]\()[^)#\s:]+")
+LINK = re.compile(r"(?<=\]\()[^)#\s:]+(?=[)#])")
 LOADED = re.compile(
     r"<(?:script|link|img|source|iframe|object|embed|video|audio)\b[^>]*\b(?:src|href|data)=\"?([^\s\">]+)"
 )
@@ -43,23 +44,28 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_page_is_there_and_in_the_contents(site: Path) -> None:
     """Also those that mkdocs.yml does not name."""
     start = (site / "index.html").read_text(encoding="utf-8")
-    for page in DOCS.rglob("*.md"):
-        at = page.relative_to(DOCS).with_suffix(".html").as_posix()
+    for page in documents():
+        at = on_site(page).as_posix()
         assert (site / at).is_file()
         assert at == "index.html" or f'href="{at}"' in start, at
 
 
 def test_linked_files_of_the_repository_are_on_the_site(site: Path) -> None:
     """Each link leads to a page that has the file's lines."""
-    for page in DOCS.rglob("*.md"):
-        at = page.relative_to(DOCS)
-        html = (site / at.with_suffix(".html")).read_text(encoding="utf-8")
+    for page in documents():
+        at = on_site(page)
+        html = (site / at).read_text(encoding="utf-8")
         for link in LINK.findall(page.read_text(encoding="utf-8")):
             path = (page.parent / link).resolve().relative_to(ROOT)
-            if not path.is_relative_to("docs") and path.suffix != ".md":
+            if not path.is_relative_to("docs") and path.suffix not in {".md", ".csv", ".gif", ".png"}:
                 up = "../" * (len(at.parts) - 1)
                 assert f'href="{up}files/{path}.html' in html, f"{page.name}: {link}"
                 assert first_line(ROOT / path) in plain(site / "files" / f"{path}.html")
+
+
+def on_site(page: Path) -> Path:
+    """Where a page stands on the site: those of extensions as in the repository."""
+    return page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT).with_suffix(".html")
 
 
 def first_line(path: Path) -> str:
@@ -87,7 +93,7 @@ def test_bars_in_tables_are_bars(site: Path) -> None:
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     """Neither scripts nor styles, fonts or pictures: the site can be read without a network."""
     pages, styles = list(site.rglob("*.html")), list(site.rglob("*.css"))
-    assert len(pages) > len(list(DOCS.rglob("*.md")))
+    assert len(pages) > len(documents())
     assert styles
     loaded = [target for page in pages for target in LOADED.findall(page.read_text(encoding="utf-8"))]
     assert any(target.endswith(".css") for target in loaded)
@@ -104,7 +110,7 @@ def test_the_search_works_from_disk(site: Path) -> None:
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "index.html").as_uri())
         page.get_by_role("textbox", name="Search").press_sequentially("setdest")
-        page.locator(".md-search-result__link", has_text="In and out").first.wait_for()
+        page.locator(".md-search-result__link", has_text="Movement from files").first.wait_for()
     assert asked
     assert [address for address in asked if not address.startswith(site.as_uri())] == []
 

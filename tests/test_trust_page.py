@@ -7,8 +7,9 @@ import re
 import pytest
 
 from roambus.bridge.formats import recordings
+from roambus.bridge.mobility import model
 from roambus.bridge.runs import layout
-from roambus.bridge.scenario import definition, nodes
+from roambus.bridge.scenario import definition
 from roambus.bridge.scenario.plans import MOST_NAMED
 from roambus.bridge.system import limits as bridge_limits
 from roambus.bridge.system.files import MOST_BYTES
@@ -57,7 +58,7 @@ def bounds() -> str:
         "the time of a row of a trace, and of a way-point": f"{LATEST_S:,.0f} s",
         "the number of nodes, whatever is set": f"{definition.MOST_NODES:,}",
         "a side of the field": f"{definition._SIDE.at_most:,.0f} m",
-        "the speed of a node": f"{nodes._SPEEDS.at_most:,.0f} m/s",
+        "the speed of a node": f"{model.SPEEDS.at_most:,.0f} m/s",
         "the seed of a run": f"{definition.MOST_SEED:,}",
         "the name of an agent, axis or value in a sweep": f"{LONGEST_NAME} bytes",
     }

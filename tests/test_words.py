@@ -1,6 +1,7 @@
 """Pages, messages and docstrings follow the style page of `docs/contributing.md`, as far as a program can check it."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,28 @@ ROUNDABOUT = re.compile(
 )
 """Words that a reader has to translate, such as "reckon": "compute" says the same."""
 WRITTEN = (".md", ".py", ".j2", ".toml", ".html", ".js")
-FOLDERS = ("docs", "bridge", "experiments", "python_protocol", "roambus/commands", "extensions/testing", "spark")
+FOLDERS = (
+    "docs",
+    "bridge",
+    "experiments",
+    "extensions",
+    "python_protocol",
+    "roambus/commands",
+    "roambus/testing",
+    "spark",
+)
 CLEAN = ("benchmarks/hardware", "benchmarks/trials", "extensions/vetting")
 """The folders whose sentences name the actor first; a folder is added once all of its sentences do."""
 
 
 def written() -> list[Path]:
-    return [
-        ROOT / "README.md",
-        *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in WRITTEN),
-    ]
+    return [ROOT / "README.md", *(path for folder in FOLDERS for path in files_in(folder, WRITTEN))]
+
+
+def files_in(folder: str, suffixes: Collection[str]) -> list[Path]:
+    """The files of a folder with these suffixes, without the tests that an extension has in its own."""
+    found = [path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes]
+    return [path for path in found if "tests" not in path.relative_to(ROOT).parts]
 
 
 def test_no_roundabout_words() -> None:
@@ -41,7 +54,7 @@ def test_no_roundabout_words() -> None:
 @pytest.mark.parametrize("folder", CLEAN)
 def test_sentences_name_the_actor_first(folder: str) -> None:
     """No sentence begins with a clause in "what" or "who", or hides its actor behind "told" or "nobody"."""
-    files = [file for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".md"}]
+    files = files_in(folder, {".py", ".md"})
     found = [
         f"{sentence.place}: {sentence.text}" for file in files for sentence in sentences_of(file) if sentence.refused()
     ]

@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.trials.damage import damage, forge_json, forge_table
-from benchmarks.trials.harness import Asked, Chapter, Outcome, patience
+from benchmarks.trials.harness import Chapter, Outcome, TrialOptions, patience
 from roambus.bridge.formats.movement import Extent, read_movement
 from roambus.bridge.runs.layout import find_traces, read_asked
 from roambus.bridge.system.errors import RoambusError
@@ -145,7 +145,9 @@ def _page_again(folder: Path) -> object:
 
 
 def _exported(kind: str) -> Reader:
-    return lambda folder: list(exporter.export_results(folder / RUN, exporter.Asked([kind], folder / "exported")))
+    return lambda folder: list(
+        exporter.export_results(folder / RUN, exporter.ExportOptions([kind], folder / "exported"))
+    )
 
 
 def _planned(folder: Path) -> object:
@@ -223,7 +225,7 @@ def judge(call: Callable[[], object]) -> tuple[str, list[str]]:
     return WORKED, []
 
 
-def _try(folder: Path, subject: Subject, asked: Asked) -> Iterator[Outcome]:
+def _try(folder: Path, subject: Subject, asked: TrialOptions) -> Iterator[Outcome]:
     """Damages the file so many times, and has all its readers read each."""
     for reader in subject.readers:
         reader(folder)  # undamaged, everything works: what is refused below is refused for its damage
@@ -241,7 +243,7 @@ def _try(folder: Path, subject: Subject, asked: Asked) -> Iterator[Outcome]:
                 yield Outcome(subject.name, harm, end, problems, took_s=time.monotonic() - start)
 
 
-def _run_chapter(asked: Asked) -> Iterator[Outcome]:
+def _run_chapter(asked: TrialOptions) -> Iterator[Outcome]:
     with spark_session("local[1]"):
         lay(asked.folder)
         for subject in SUBJECTS:

@@ -33,7 +33,7 @@ SHOWN = 2000
 """So many characters of what a subject said are shown where a promise was broken."""
 STDERR = 2
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TrialOptions:
     """The part of a chapter that is to be tried."""
 
     folder: Path
@@ -72,7 +72,7 @@ class Asked:
         """The generator for this."""
         return Random(" ".join(map(str, (self.seed, *what))))
 
-    def some(self, things: Iterable[Thing], *what: object) -> list[Thing]:
+    def some(self, things: Iterable[Item], *what: object) -> list[Item]:
         """As many as trials are asked for, drawn, in their order."""
         every = list(things)
         if not 0 < self.trials < len(every):
@@ -84,7 +84,7 @@ class Asked:
 class Chapter:
     """A kind of trials."""
 
-    run: Callable[[Asked], Iterator[Outcome]]
+    run: Callable[[TrialOptions], Iterator[Outcome]]
     subjects: Sequence[str]
     harms: Sequence[str]
     trials: int
@@ -150,7 +150,7 @@ def _described(broken: Outcome) -> str:
     return f"{broken.subject}, {broken.harm}: {'; '.join(broken.complaints)}\n{broken.said[-SHOWN:]}".strip()
 
 
-def conduct(chapter: Chapter, asked: Asked) -> Tally:
+def conduct(chapter: Chapter, asked: TrialOptions) -> Tally:
     """Runs the trials, with a bar of progress, and what was not as promised, on stderr."""
     tally, console = Tally(), Console(stderr=True)
     watched = 0.0
@@ -175,7 +175,7 @@ def main(chapter: Chapter, **asked: Any) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="trials-", dir=SHORT) as folder:
-        everything = Asked(Path(folder), **asked)
+        everything = TrialOptions(Path(folder), **asked)
         tally = conduct(chapter, everything)
     everything.notes.extend(f"{name}: not tried" for name in everything.subjects if name not in tally.subjects())
     console, complaints = Console(width=160), tally.complaints()

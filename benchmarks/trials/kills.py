@@ -33,7 +33,7 @@ from itertools import count, cycle, islice, product
 from pathlib import Path
 from random import Random
 
-from benchmarks.trials.harness import Asked, Chapter, Outcome
+from benchmarks.trials.harness import Chapter, Outcome, TrialOptions
 from benchmarks.trials.processes import Command, all_linked, castalia, install_stand_in, left_in, program
 from roambus.bridge.runs.layout import LOG_FILE, STORE_FOLDER, SWEEP_FILE, TRACE_FILE
 from roambus.experiments.sweeps.attempts import PREFIX
@@ -434,7 +434,7 @@ def _resumed(stage: Stage, folder: Path) -> list[str]:
     ]
 
 
-def _run_chapter(asked: Asked) -> Iterator[Outcome]:
+def _run_chapter(asked: TrialOptions) -> Iterator[Outcome]:
     for name, subject in subjects(asked.folder).items():
         if name in asked.subjects:
             with subject.session():

@@ -27,7 +27,7 @@ from random import Random
 
 import zmq
 
-from benchmarks.trials.harness import Asked, Chapter, Outcome
+from benchmarks.trials.harness import Chapter, Outcome, TrialOptions
 from benchmarks.trials.processes import Command, Use, all_linked, stand_in, use_of, wait_for
 from benchmarks.trials.sayings import SAYINGS
 from roambus.bridge.backends.castalia.installation import Program, find_installation
@@ -396,7 +396,7 @@ def _outcomes(episode: Episode) -> Iterator[Outcome]:
     yield Outcome(episode.over, "a run", complaints=of_run, took_s=episode.run_s)
 
 
-def _run_chapter(asked: Asked) -> Iterator[Outcome]:
+def _run_chapter(asked: TrialOptions) -> Iterator[Outcome]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     seconds, simulator = asked.settings["seconds"], asked.settings["simulator"]
     if simulator not in SIMULATORS:

@@ -13,6 +13,8 @@ wait for a simulator in another process.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
@@ -42,7 +44,15 @@ def make_factory(name: str, deadline_s: float | None = None) -> BackendFactory:
     """Return the factory of that name, with the deadline if it takes one; raise UserError."""
     if name not in backend_names():
         raise UserError(f"there is no back-end {name}: there are {', '.join(backend_names())}")
-    make = _load_own(OWN[name]) if name in OWN else _load(_brought()[name])
+    if name in OWN:
+        return _made(_load_own(OWN[name]), deadline_s)
+    point = _brought()[name]
+    make = _load(point)
+    with _errors_of(point, "cannot make its factory"):
+        return _made(make, deadline_s)
+
+
+def _made(make: Any, deadline_s: float | None) -> BackendFactory:
     waits = "deadline_s" in inspect.signature(make).parameters
     factory: BackendFactory = make(deadline_s=deadline_s) if waits else make()
     return factory
@@ -58,8 +68,18 @@ def _load_own(target: str) -> Any:
 
 
 def _load(point: EntryPoint) -> Any:
-    try:
+    with _errors_of(point, f"cannot import {point.value}"):
         return point.load()
-    except Exception as error:
+
+
+@contextmanager
+def _errors_of(point: EntryPoint, problem: str) -> Iterator[None]:
+    """Name the back-end in whatever its package raises in the block, the end of the process included."""
+    try:
+        yield
+    except (UserError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         package = f" of package {point.dist.name}" if point.dist else ""
-        raise UserError(f"back-end {point.name}{package}: cannot import {point.value}: {error}") from error
+        text = str(error) if isinstance(error, Exception) else f"{type(error).__name__}: {error}"
+        raise UserError(f"back-end {point.name}{package}: {problem}: {text}") from error

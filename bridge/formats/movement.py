@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.scenario.nodes import WayPoint
+from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.system.files import read_lines
 from roambus.bridge.trace.schema import LATEST_S

@@ -241,7 +241,7 @@ def _unreadable(row: dict[str, str]) -> str:
     return ""
 
 
-class Choice(NamedTuple):
+class Excerpt(NamedTuple):
     """Rows of a recording, and a run's times in it."""
 
     rows: NDArray[Any]
@@ -286,42 +286,42 @@ def choose(recording: Recording, channel: int | None, nodes: int) -> NDArray[Any
     return rows
 
 
-def at_first(choice: Choice) -> NDArray[np.int64]:
+def at_first(excerpt: Excerpt) -> NDArray[np.int64]:
     """Return Index[link]: each link's last row up to the start, or else its first.
 
     The later entry wins.
     """
-    links = choice.links
+    links = excerpt.links
     _, first = np.unique(links, return_index=True)
-    before = np.flatnonzero(choice.rows["at"] <= choice.start)
+    before = np.flatnonzero(excerpt.rows["at"] <= excerpt.start)
     holding = dict(zip(links[first].tolist(), first.tolist(), strict=True))
     holding.update(zip(links[before].tolist(), before.tolist(), strict=True))
     return np.array(sorted(holding.values()), np.int64)
 
 
-def later(choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def later(excerpt: Excerpt) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return Index[change] of rows that take effect in the run, and their ns[change]."""
-    at = choice.rows["at"]
-    if choice.pace == 0:  # the run stays at its start
+    at = excerpt.rows["at"]
+    if excerpt.pace == 0:  # the run stays at its start
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    changes = np.flatnonzero((at > choice.start) & (at < choice.end))
-    times = np.ceil((at[changes] - choice.start) / choice.pace).astype(np.int64)
+    changes = np.flatnonzero((at > excerpt.start) & (at < excerpt.end))
+    times = np.ceil((at[changes] - excerpt.start) / excerpt.pace).astype(np.int64)
     return changes, times
 
 
-def gaps(choice: Choice) -> Iterator[str]:
+def gaps(excerpt: Excerpt) -> Iterator[str]:
     """Yield a sentence per kind of gap."""
-    found, first = np.unique(choice.links, return_index=True)
-    possible = choice.nodes * (choice.nodes - 1)
+    found, first = np.unique(excerpt.links, return_index=True)
+    possible = excerpt.nodes * (excerpt.nodes - 1)
     if len(found) < possible:
         yield f"{possible - len(found)} of {possible} links have no row: they carry nothing and do not interfere"
-    if unheard := int(np.isnan(choice.rows["rssi_dbm"]).sum()):
+    if unheard := int(np.isnan(excerpt.rows["rssi_dbm"]).sum()):
         yield f"{unheard} rows have no strength, for nothing was heard: their links do not interfere then"
-    late = choice.rows["at"][first] - choice.start
+    late = excerpt.rows["at"][first] - excerpt.start
     if (late > 0).any():
         text = f"{(late > 0).sum()} links have no row yet at the start"
         yield f"{text}: they begin as their first row says, which is up to {_duration(late.max())} later"
-    if (rest := choice.end - float(choice.rows["at"][-1])) > 0:
+    if (rest := excerpt.end - float(excerpt.rows["at"][-1])) > 0:
         yield f"the recording ends {_duration(rest)} before the run does: links stay as they were last recorded"
 
 

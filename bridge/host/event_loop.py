@@ -18,7 +18,9 @@ from typing import Any, NoReturn
 from roambus.bridge.backend import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.host.agents import Wrapper, describe_failure, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck
-from roambus.bridge.host.event_queue import EventQueue, FaultInjector, TimedEvent, commands, own_part, trace_command
+from roambus.bridge.host.command_plan import TimedEvent, commands, own_part, trace_command
+from roambus.bridge.host.event_queue import EventQueue
+from roambus.bridge.host.fault_injector import FaultInjector
 from roambus.bridge.host.fragments import Fragments
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario

@@ -14,9 +14,10 @@ from typing import cast
 from roambus.bridge.backend import Move
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.keys import path_of
-from roambus.bridge.mobility import Path, paths_of
+from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import Path, paths_of
 from roambus.bridge.scenario.definition import Command, Follow, Scenario
-from roambus.bridge.scenario.nodes import Handling, NodeSettings, WayPoint, X, Y
+from roambus.bridge.scenario.nodes import Handling, NodeSettings, X, Y
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent

@@ -132,15 +132,15 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
         yield "no node subscribes or publishes: set Application.roles, filter and publishInterval for traffic"
     if links is None:
         return
-    choice = links.choice(len(scenario.nodes), scenario.time_limit)
+    excerpt = links.excerpt(len(scenario.nodes), scenario.time_limit)
     name = Path(links.recording.name).name
-    channel = int(choice.rows["channel"][0])
+    channel = int(excerpt.rows["channel"][0])
     named = "the mean over all channels" if channel == EVERY_CHANNEL else f"channel {channel}"
     yield f"{name}: the links are those of {named}"
     if lines := links.recording.left_out:
         remark = f"{len(lines)} rows tell of a node that hears itself, the first in line {lines[0]}"
         yield f"{name}: {remark}: they are left out"
-    yield from (f"{name}: {gap}" for gap in gaps(choice))
+    yield from (f"{name}: {gap}" for gap in gaps(excerpt))
 
 
 def remarks_in(log: str) -> list[str]:

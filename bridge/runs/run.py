@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from roambus.bridge.agents import agent_sources, load_agent
-from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of, is_foreign
+from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of, calling, is_foreign
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import parameters_of, shared_generators_unused
@@ -46,7 +46,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import code_hash
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
-from roambus.bridge.system.process import EndedError, run_in_child
+from roambus.bridge.system.process import EndedError, OverdueError, run_in_child
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
 from roambus.bridge.trace.schema import AIR, END, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent
@@ -136,9 +136,10 @@ def drive_host(
     plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, backend: BackendFactory
 ) -> Driven:
     """Drive all agents by one host, over one back-end."""
-    carrier: Backend = backend.make(scenario, agent, plan.folder)
+    with calling(backend, "make"):
+        carrier: Backend = backend.make(scenario, agent, plan.folder)
     if is_foreign(backend):
-        from roambus.bridge.backend import CheckedBackend  # noqa: PLC0415  # ours need no check
+        from roambus.bridge.checked_backend import CheckedBackend  # noqa: PLC0415  # ours need no check
 
         carrier = CheckedBackend(carrier, backend.name, getattr(backend, "deadline_s", None))
     if plan.record is not None:
@@ -350,7 +351,7 @@ def run_alone(make: Callable[[], T]) -> T:
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:
     """Log and return the error of a run whose agent ended its process."""
     culprit = f", or the back-end {backend.name}," if is_foreign(backend) else ""
-    error = EndedError(ended.status, f"agent {plan.agent}{culprit}")
+    error = ended if isinstance(ended, OverdueError) else EndedError(ended.status, f"agent {plan.agent}{culprit}")
     _prepare(plan)
     _record_failure(plan.folder, run_key(plan, backend), error)
     return error

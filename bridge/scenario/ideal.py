@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from roambus.bridge import keys
-from roambus.bridge.formats.recordings import EVERY_CHANNEL, MOST_CHANNEL, Choice, Recording, choose
+from roambus.bridge.formats.recordings import EVERY_CHANNEL, MOST_CHANNEL, Excerpt, Recording, choose
 from roambus.bridge.keys import OPTIONAL_FILE, TIME, TRUTH, key, keys_of, quoted
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import LinkChange, LinkDelay, LinkLoss, Partition
@@ -126,9 +126,9 @@ class MeasuredLinks:
         LINKS + "pace", NUMBER, "1", "seconds of the recording that pass in a second of the run", within=Range(0, 1e6)
     )
 
-    def choice(self, nodes: int, lasting: SimTime) -> Choice:
+    def excerpt(self, nodes: int, lasting: SimTime) -> Excerpt:
         """The links of so many nodes and a duration in ns; raises ValueError if there are none."""
-        return Choice(choose(self.recording, self.channel, nodes), nodes, self.start, self.pace, lasting)
+        return Excerpt(choose(self.recording, self.channel, nodes), nodes, self.start, self.pace, lasting)
 
 
 MEASURED_KEYS = (LINKS_FILE, *keys_of(MeasuredLinks))

@@ -1,19 +1,17 @@
-"""Nodes: their individual settings, their movement, and their applications.
+"""Nodes: their individual settings, and their applications.
 
-Each node has a mobility manager in Castalia; random waypoint and given ways are our modules. So is the application,
-which passes the node to its agent; the host reads the workload from the ini.
+The application is our module in Castalia, which passes the node to its agent; the host reads the workload from the ini.
+`bridge.mobility` has their movement.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from roambus.bridge import keys
 from roambus.bridge.keys import (
     COORDINATE,
     EVERY_NODE,
-    FILE,
     MILLISECONDS,
     SECONDS,
     TEXT,
@@ -24,6 +22,8 @@ from roambus.bridge.keys import (
     keys_of,
     quoted,
 )
+from roambus.bridge.mobility.model import Mobility
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario import plans
 from roambus.bridge.scenario.plans import Away
 from roambus.bridge.scenario.radio import MOST_BYTES
@@ -32,108 +32,8 @@ from roambus.python_protocol.roles import Role
 from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import SimTime
 
-_MANAGER = f"SN.{EVERY_NODE}.MobilityManager."
-_UPDATE, _SPEED = _MANAGER + "updateInterval", _MANAGER + "speed"
-_UPDATES = "between two updates of the node's place in the channel"
-_SPEEDS = Range(above=0, at_most=1e4)
 _FROM_0 = Range(at_least=0)
 _ERRORS = Range(0, 1e6)
-_FIRST = "the first destination; -1: drawn like every other"
-DRAWN = -1.0
-"""Marks a drawn first destination."""
-
-MOVEMENT_FILE = Setting(
-    _MANAGER + "file", FILE, None, "a movement file of BonnMotion or of ns-2's setdest, beside the ini"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Static:
-    """The node stays at its place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """LineMobilityManager: to and fro between the start and (x, y)."""
-
-    x: float = key(_MANAGER + "xCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
-    y: float = key(_MANAGER + "yCoorDestination", COORDINATE, "0", "the other end; uniform(a, b) draws it per node")
-    speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
-    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "1000", _UPDATES, within=Range(above=0))
-
-
-@dataclass(frozen=True, slots=True)
-class RandomWaypoint:
-    """RandomWaypointMobilityManager: uniform destinations at constant speed, with pauses.
-
-    Destinations lie in the given area, or else in the field.
-    """
-
-    speed_mps: float = key(_SPEED, NUMBER, "1", "speed of the node", "m/s", _SPEEDS)
-    pause: SimTime = key(_MANAGER + "pause", TIME, "0s", "pause at each destination", within=_FROM_0)
-    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
-    area_x: float = key(_MANAGER + "areaX", NUMBER, "0", "the corner of the area of its destinations", "m", _FROM_0)
-    area_y: float = key(_MANAGER + "areaY", NUMBER, "0", "the corner of the area of its destinations", "m", _FROM_0)
-    area_width: float = key(_MANAGER + "areaWidth", NUMBER, "0", "of that area; 0: it is the field", "m", _FROM_0)
-    area_height: float = key(_MANAGER + "areaHeight", NUMBER, "0", "of that area; 0: it is the field", "m", _FROM_0)
-    first_x: float = key(_MANAGER + "firstX", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
-    first_y: float = key(_MANAGER + "firstY", NUMBER, "-1", _FIRST, "m", Range(at_least=DRAWN))
-    first_pause: SimTime = key(
-        _MANAGER + "firstPause", TIME, "0s", "pause at the start, before the first way", within=_FROM_0
-    )
-
-    @property
-    def first(self) -> tuple[float, float] | None:
-        """The first destination; None if drawn."""
-        return None if self.first_x == DRAWN else (self.first_x, self.first_y)
-
-
-class WayPoint(NamedTuple):
-    """The node is at (x, y) metres at `time_s`."""
-
-    time_s: float
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
-class GivenWay:
-    """MovementFileMobilityManager: straight from point to point, then rest."""
-
-    points: tuple[WayPoint, ...]
-    update_interval: SimTime = key(_UPDATE, MILLISECONDS, "100", _UPDATES, within=Range(above=0))
-
-
-Mobility = Static | Line | RandomWaypoint | GivenWay
-
-MANAGERS: dict[str, type[Any]] = {
-    "NoMobilityManager": Static,
-    "LineMobilityManager": Line,
-    "RandomWaypointMobilityManager": RandomWaypoint,
-    "MovementFileMobilityManager": GivenWay,
-}
-"""The mobility of each MobilityManagerName."""
-
-MANAGER_KEYS: dict[str, tuple[Setting, ...]] = {
-    "NoMobilityManager": (),
-    "LineMobilityManager": (
-        *keys_of(Line),
-        Setting(_MANAGER + "zCoorDestination", NUMBER, "0", "height of the other end", "m", choices=(0.0,)),
-    ),
-    "RandomWaypointMobilityManager": keys_of(RandomWaypoint),
-    "MovementFileMobilityManager": (*keys_of(GivenWay), MOVEMENT_FILE),
-}
-"""The keys of each MobilityManagerName."""
-
-MANAGER = Setting(
-    f"SN.{EVERY_NODE}.MobilityManagerName", TEXT, '"NoMobilityManager"', "how the node moves", choices=tuple(MANAGERS)
-)
-
-MOBILITY_KEYS = (
-    MANAGER,
-    Setting(_MANAGER + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),
-)
-
 
 APPLICATION = f"SN.{EVERY_NODE}.Application."
 
@@ -353,15 +253,15 @@ KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class HandsOn:
+class ManualTimers:
     """The node's timers are worked by hand from now on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class ExpireTimer:
     """The next timer, or a later one by its number from 1, expires now, whenever due."""
 
     number: int = 1
 
 
-Handling = HandsOn | Ring
+Handling = ManualTimers | ExpireTimer

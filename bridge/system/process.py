@@ -34,7 +34,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
-from roambus.bridge.system.errors import AgentError, RoambusError
+from roambus.bridge.system.errors import AgentError, BackendError, RoambusError
+from roambus.bridge.system.watch import Watch, read_watched, watching
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 """Signals of termination and a lost terminal."""
@@ -257,13 +258,34 @@ class EndedError(RoambusError):
         return self.status == -signal.SIGKILL
 
 
+class OverdueError(EndedError):
+    """A run's child process was ended, because a call of it did not return in time."""
+
+    exit_code = BackendError.exit_code
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(0, problem)
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+    def __reduce__(self) -> tuple[type[OverdueError], tuple[str]]:
+        return OverdueError, (str(self),)
+
+
 def run_in_child(make: Callable[[], T]) -> T:
     """Return `make()` from a child process; raises its errors, and EndedError.
 
+    Only what `make` has returned counts: a child that ends in any other way, whatever its exit code, is an error.
     Unpickling is safe because only our own child writes.
     """
+    with watching() as watch:
+        return _run_watched(make, watch)
+
+
+def _run_watched(make: Callable[[], T], watch: Watch) -> T:
     reading, writing = os.pipe()
-    child, data = 0, b""
+    child, data, late = 0, b"", ""
     try:
         with interrupts_postponed():  # an interruption between fork and assignment would lose the child's number
             child = fork()
@@ -271,7 +293,7 @@ def run_in_child(make: Callable[[], T]) -> T:
                 os.close(reading)
                 _serve(make, writing)
             os.close(writing)
-        data = _read(reading)
+        data, late = read_watched(reading, child, watch)
     except KeyboardInterrupt as interruption:
         if child:
             with suppress(ProcessLookupError):
@@ -282,6 +304,8 @@ def run_in_child(make: Callable[[], T]) -> T:
     finally:
         os.close(reading)
         status = os.waitpid(child, 0)[1] if child else 0
+    if late:
+        raise OverdueError(late)
     if not data:
         raise EndedError(os.waitstatus_to_exitcode(status))
     outcome = _outcome(data)
@@ -346,6 +370,8 @@ def _pickled_outcome(make: Callable[[], Any]) -> bytes:
         with termination_interrupts():
             signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING)
             return pickle.dumps(make())
+    except SystemExit as error:  # else the parent would end with it, perhaps with 0
+        return pickle.dumps(EndedError(error.code if isinstance(error.code, int) else int(error.code is not None)))
     except BaseException as error:
         if not isinstance(error, RoambusError | OSError | KeyboardInterrupt):
             error.add_note(f"in the process of the run:\n{''.join(traceback.format_exception(error))}")

@@ -16,7 +16,9 @@ from operator import or_
 from typing import NamedTuple
 
 from roambus.bridge.keys import matched
-from roambus.bridge.scenario.nodes import GivenWay, Mobility, Static, WayPoint
+from roambus.bridge.mobility.given_way import GivenWay
+from roambus.bridge.mobility.model import Mobility, WayPoint
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.system.limits import NODES
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.settings import unknown

@@ -15,7 +15,7 @@ from typing import Any
 from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.mac import TunableMacSettings
-from roambus.bridge.scenario.nodes import HandsOn, NodeSettings, Ring
+from roambus.bridge.scenario.nodes import ExpireTimer, ManualTimers, NodeSettings
 from roambus.bridge.scenario.plans import Fault, LinkChange, LinkDelay, LinkLoss, ParentChange
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.transcript import commands
@@ -124,7 +124,7 @@ class Timeline:
         self.now = last.end
         if number is not None and self.head.driver and self.hands_on is None:
             self.hands_on = self.now
-            self._commands += [Command(self.now, node, HandsOn()) for node in self._roles]
+            self._commands += [Command(self.now, node, ManualTimers()) for node in self._roles]
         slot = Slot(number, self.now, self.now, is_cut_short=self.hands_on is not None)
         self.slots.append(slot)
         slot.end += self._do(number, first.command)
@@ -259,7 +259,7 @@ class Timeline:
         if self.hands_on is None:
             raise ValueError("this needs a line 'by hand' in the head, and must come after the setup")
         if isinstance(command, RunOut):
-            self._commands.append(Command(self.now, command.node, Ring(command.number)))
+            self._commands.append(Command(self.now, command.node, ExpireTimer(command.number)))
         else:
             self.orders.append((self.now, command))
 

@@ -33,8 +33,8 @@ from roambus.bridge.backend import (
     Transmission,
     make_deliveries,
 )
+from roambus.bridge.mobility.given_way import MOVEMENT_FILE
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import MOVEMENT_FILE
 from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.bridge.system.errors import AgentError, ProtocolError
 from roambus.bridge.wire import wire_pb2 as pb

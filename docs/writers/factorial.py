@@ -44,7 +44,7 @@ UNCOUNTED = "without-acks"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Factor:
     """A choice: its column of the design, its other level in words, and what that sets."""
 
     name: str
@@ -59,12 +59,12 @@ _BARE, _LONG = {"link_layer": False}, {"link_queue_limit": 2000}
 _PARENT = "sticky_parent"
 _UNCORRECTED = {name: value for name, value in MftParameters.profiles["as_published"].items() if name != _PARENT}
 CHOICES = (
-    Choice("link", "A", "no link layer below the protocols", mft=_BARE, aodv=_BARE),
-    Choice("profile", "B", "hellos on active routes only, no RERR when a route times out", aodv={"profile": "rfc"}),
-    Choice("answers", "C", "only destinations answer RREQs", aodv={"destination_only": True}),
-    Choice("load", "D", "a notification every 4 s", settings={"publish_interval": 4}),
-    Choice("places", "E", "nodes start in the steady state", settings={"start": "steady"}),
-    Choice(
+    Factor("link", "A", "no link layer below the protocols", mft=_BARE, aodv=_BARE),
+    Factor("profile", "B", "hellos on active routes only, no RERR when a route times out", aodv={"profile": "rfc"}),
+    Factor("answers", "C", "only destinations answer RREQs", aodv={"destination_only": True}),
+    Factor("load", "D", "a notification every 4 s", settings={"publish_interval": 4}),
+    Factor("places", "E", "nodes start in the steady state", settings={"start": "steady"}),
+    Factor(
         "timers",
         "ABC",
         "a heartbeat every 4 s; NODE_TRAVERSAL_TIME 190 ms, NET_DIAMETER 12",
@@ -77,19 +77,19 @@ CHOICES = (
         },
         aodv={"node_traversal_time": "190ms", "net_diameter": 12},
     ),
-    Choice("queues", "ABD", "queues of 2,000 messages", mft=_LONG, aodv={**_LONG, "request_queue_limit": 2000}),
-    Choice("start", "ABE", "publishing begins 20 s later", settings={"publish_start": 20}),
-    Choice("payload", "ACD", "60 bytes of payload", settings={"payload": 60}),
-    Choice("parent", "ACE", "the first sender of a round is the parent", mft={_PARENT: False}),
-    Choice("corrections", "BCD", "MFT-PubSub's other corrections off", mft=_UNCORRECTED),
-    Choice(
+    Factor("queues", "ABD", "queues of 2,000 messages", mft=_LONG, aodv={**_LONG, "request_queue_limit": 2000}),
+    Factor("start", "ABE", "publishing begins 20 s later", settings={"publish_start": 20}),
+    Factor("payload", "ACD", "60 bytes of payload", settings={"payload": 60}),
+    Factor("parent", "ACE", "the first sender of a round is the parent", mft={_PARENT: False}),
+    Factor("corrections", "BCD", "MFT-PubSub's other corrections off", mft=_UNCORRECTED),
+    Factor(
         "jitter",
         "BCE",
         "relays wait up to 20 ms, answers to broadcasts 100 ms",
         mft={"relay_jitter": "20ms"},
         aodv={"broadcast_jitter": "100ms"},
     ),
-    Choice("back-off", "ADE", "the MAC's back-off does not grow", settings={"backoff_type": 1}),
+    Factor("back-off", "ADE", "the MAC's back-off does not grow", settings={"backoff_type": 1}),
 )
 
 Reading = Mapping[str, bool]

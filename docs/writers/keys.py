@@ -32,7 +32,7 @@ from roambus.bridge.runs.run import run_key
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
-from roambus.commands.sweeps import Choice
+from roambus.commands.sweeps import SweepOptions
 from roambus.console.options import factory_of
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import describe
@@ -45,6 +45,7 @@ from roambus.spark.aggregation.aggregate import replace_file
 DOCS = Path("docs")
 SUFFIX = ".keys"
 CODE, DATE, MACHINE, SWEEPS, THEN, COMMAND, AGENTS = "code", "date", "machine", "sweeps", "then", "command", "agents"
+RESULTS = "results"
 RUNS, KEY, TEXT = "runs", "key", "text"
 Record = Mapping[str, Any]
 """What NAME.keys holds."""
@@ -143,7 +144,7 @@ def keys_today(command: str, text: str = "") -> dict[str, str]:
         if text:
             given.name = str(Path(folder, given.name))
             Path(given.name).write_text(text, encoding="utf-8")
-        sweep = Choice(given.set, None, given.seeds).named(given.name)
+        sweep = SweepOptions(given.set, None, given.seeds).named(given.name)
     backend, keys = factory_of(given.backend or sweep.backend), defaultdict(list)
     for point in expand(sweep):
         if point.seed == sweep.seeds[0]:
@@ -202,12 +203,15 @@ def stale_line(page: Path) -> str:
     return f"Measured at {known[CODE]}; the code has changed since."
 
 
-def check(docs: Path) -> tuple[str, bool]:
-    """What there is to say of each record of the guide and page of results; whether one of the guide is stale."""
+def check(*folders: Path) -> tuple[str, bool]:
+    """Check each record of the guide and page of results; return the lines, and whether one of the guide is stale.
+
+    Results stand in the folders `results`, of `docs` and of extensions.
+    """
     lines, is_bad = [], False
-    results = docs / "results"
-    others = (file for file in docs.rglob(f"*{SUFFIX}") if not file.is_relative_to(results))
-    for page in [*sorted(others), *sorted(results.glob("*.md"))]:
+    records = (file for folder in folders for file in sorted(folder.rglob(f"*{SUFFIX}")))
+    others = (file for file in records if RESULTS not in file.parts)
+    for page in [*others, *(page for folder in folders for page in sorted(folder.rglob(f"{RESULTS}/*.md")))]:
         known = read_record(page)
         stale = stale_runs(known) if known else {}
         if known is None:
@@ -215,7 +219,7 @@ def check(docs: Path) -> tuple[str, bool]:
         elif not stale:
             lines.append(f"{page}: as today's code makes it")
         else:
-            is_bad |= not page.is_relative_to(results)
+            is_bad |= RESULTS not in page.parts
             lines.append(f"{page}: measured at {known[CODE]}, {known[DATE]}; today's code makes other runs:")
             lines += [f"  {command}: {', '.join(agents)}" for command, agents in stale.items()]
             lines += [f"  $ {command}" for command in renewal(known)]
@@ -234,11 +238,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     recording.add_argument("--file", action="append", default=[], type=Path, help="a sweep that is not one of ours")
     checking = actions.add_parser("check", help="says which pages are stale")
-    checking.add_argument("docs", nargs="?", type=Path, default=DOCS)
+    checking.add_argument("folders", nargs="*", type=Path, default=[DOCS, DOCS.parent / "extensions"])
     given = parser.parse_args(arguments)
     try:
         if given.action == "check":
-            text, is_bad = check(given.docs)
+            text, is_bad = check(*given.folders)
             click.echo(text)
             return int(is_bad)
         record(given.page, given.results, given.then, given.file)

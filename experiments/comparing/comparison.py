@@ -27,7 +27,7 @@ _LONGEST_STEM = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompareOptions:
     """The requested comparison; empty fields mean all agents, main metrics, the first varying axis, all values."""
 
     agents: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Compared:
         return {"metric": self.metric, **tables, "files": list(self.files)}
 
 
-def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterator[Compared]:
+def compare_agents(measured: Measurements, asked: CompareOptions, folder: Path) -> Iterator[Compared]:
     """Writes `folder`/STEM.csv for each metric; raises UserError."""
     chosen = _chosen(measured, asked)
     with writing(folder):
@@ -60,7 +60,7 @@ def compare_agents(measured: Measurements, asked: Asked, folder: Path) -> Iterat
             yield _compare(chosen, metric, folder / f"{stem}.csv")
 
 
-def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look = USUAL) -> Iterator[Path]:
+def draw_compared(measured: Measurements, asked: CompareOptions, folder: Path, look: Look = USUAL) -> Iterator[Path]:
     """Write each metric's `folder`/STEM in the look's formats, with its caption; raises UserError."""
     chosen = _chosen(measured, asked)
     against, own = find_axis(chosen, asked.against), replace(look, agents=tuple(measured.agents))
@@ -71,7 +71,7 @@ def draw_compared(measured: Measurements, asked: Asked, folder: Path, look: Look
             yield from draw_picture(figures, folder / stem, own)
 
 
-def _chosen(measured: Measurements, asked: Asked) -> Measurements:
+def _chosen(measured: Measurements, asked: CompareOptions) -> Measurements:
     """Narrow the results; raises UserError for an unknown name before any file is written."""
     chosen = narrow(measured, asked.agents, asked.where or {})
     for metric in asked.metrics:
@@ -79,7 +79,7 @@ def _chosen(measured: Measurements, asked: Asked) -> Measurements:
     return chosen
 
 
-def _stems(chosen: Measurements, asked: Asked) -> dict[str, str]:
+def _stems(chosen: Measurements, asked: CompareOptions) -> dict[str, str]:
     metrics = list(dict.fromkeys(asked.metrics)) or main_metrics(chosen)
     values = (f"{axis}-{'-'.join(values)}" for axis, values in (asked.where or {}).items())
     ends = [f"against-{find_axis(chosen, asked.against)}", *values]

@@ -229,7 +229,7 @@ def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarCo
 
 
 def _ends(series: Series, with_seeds: bool) -> Sequence[float]:  # of two kinds of pictures
-    return [one for values in series.values for one in values] if with_seeds else (*series.low, *series.high)
+    return [value for values in series.values for value in values] if with_seeds else (*series.low, *series.high)
 
 
 def _plot_series(

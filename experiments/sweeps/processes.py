@@ -48,7 +48,7 @@ _STARTING = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """Worker processes on this machine, as a `roambus.experiments.sweeps.runner.Crew`."""
+    """Worker processes on this machine, as an `roambus.experiments.sweeps.runner.Executor`."""
 
     at_once: int
 
@@ -57,18 +57,18 @@ class Processes:
     ) -> Generator[tuple[int, str | None]]:
         """Yield number and error of each ended run; leave no worker. Raises UserError, RoambusError, OSError."""
         prepare(plans[0], backend)
-        crew = _Crew(deque(enumerate(plans)), backend, workspace)
+        pool = _Pool(deque(enumerate(plans)), backend, workspace)
         try:
             # To start a worker takes a second or so: there are no more of them than runs.
-            crew.hire(min(self.at_once, len(plans)))
-            while crew.workers:
-                yield from crew.ended()
+            pool.hire(min(self.at_once, len(plans)))
+            while pool.workers:
+                yield from pool.ended()
         finally:
-            crew.dismiss()
+            pool.dismiss()
 
 
 @dataclass(slots=True)
-class _Crew:
+class _Pool:
     """The workers, and the waiting runs: (number, plan)."""
 
     waiting: deque[tuple[int, RunPlan]]

@@ -18,8 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from roambus.experiments.sweeps.effects import AGENT_LINE, SEED_LINE, check_different, check_parameters, check_used
+
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import BackendFactory, beyond_of, unused_keys
+from roambus.bridge.backend import BackendFactory, beyond_of, calling, unused_keys
 from roambus.bridge.formats.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.host.agents import make_agents
@@ -30,7 +32,6 @@ from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
-from roambus.experiments.sweeps.effects import AGENT_LINE, SEED_LINE, check_different, check_parameters, check_used
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
@@ -190,7 +191,8 @@ def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:
 def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Prepare the back-end for runs like this one; return its scenario; raises UserError."""
     scenario = scenario_of(plan, backend)
-    backend.prepare(scenario)
+    with calling(backend, "prepare"):
+        backend.prepare(scenario)
     return scenario
 
 

@@ -14,7 +14,7 @@ from roambus.bridge.system.code import STORES, named
 from roambus.bridge.system.errors import UserError
 
 if TYPE_CHECKING:
-    from roambus.experiments.sweeps.runner import Crew
+    from roambus.experiments.sweeps.runner import Executor
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://")
 
@@ -33,8 +33,8 @@ class Store(Protocol):
     def fetch(self) -> int:
         """Fetch new and changed files; return how many. Raises RoambusError, OSError."""
 
-    def publishing(self, crew: Crew) -> Crew:
-        """Return the crew; it publishes each run as it ends."""
+    def publishing(self, executor: Executor) -> Executor:
+        """Return the executor; it publishes each run as it ends."""
 
     def publish(self, below: Path | None = None) -> int:
         """Publish new and changed files, or a run folder's; return how many. Raises RoambusError, OSError."""

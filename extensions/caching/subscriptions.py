@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from roambus.python_protocol.agent import Listing, by_first_column
 from roambus.python_protocol.brokers.broker import Hops
 from roambus.python_protocol.filters import Constraint, Filter, Notification, NotificationId, Operator, Value, circle
-from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Names, Several, listed
+from roambus.python_protocol.messages.fields import U16, Integer, LongTuple, Maybe, Names, Repeated, listed
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 
@@ -198,7 +198,7 @@ def _are_alike(left: Value, right: Value) -> bool:
     return isinstance(left, str) == isinstance(right, str)
 
 
-class _Path(Several):
+class _Path(Repeated):
     """A route: brokers, and a client at the end."""
 
     def show(self, value: tuple[NodeId, ...], names: Names) -> str:

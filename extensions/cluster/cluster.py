@@ -252,7 +252,7 @@ COMPILING = "no run has ended yet: executors compile the radio when they first u
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The executors of the Spark master at `url`, as a `Crew` of `runner`."""
+    """The executors of the Spark master at `url`, as an `Executor` of `runner`."""
 
     url: str
     remark: Callable[[str], None]

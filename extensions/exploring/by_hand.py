@@ -1,8 +1,8 @@
 """Agents driven by hand: commands decide when their timers expire and what they draw.
 
-In a transcript with the line "by hand", each node gets `HandsOn` after the usual setup; the host sees no timers from
-then on, and messages arrive only by commands. A delayed send is a timer that sends when it expires. The explorer shares
-these classes, so that its counterexamples can be transcripts.
+In a transcript with the line "by hand", each node gets `ManualTimers` after the usual setup; the host sees no timers
+from then on, and messages arrive only by commands. A delayed send is a timer that sends when it expires. The explorer
+shares these classes, so that its counterexamples can be transcripts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from roambus.bridge.backends.ideal.backend import Frame, IdealBackend, make_link
 from roambus.bridge.backends.ideal.graph import Link
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import Handling, HandsOn, Ring
+from roambus.bridge.scenario.nodes import ExpireTimer, Handling, ManualTimers
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.commands import Arrive, Draw
 from roambus.bridge.transcript.timeline import Timeline
@@ -185,7 +185,7 @@ def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
 class Hands:
     """Works one agent by hand, whose own handler is `handle`.
 
-    It follows timers even before `HandsOn`. A crash clears them.
+    It follows timers even before `ManualTimers`. A crash clears them.
     """
 
     def __init__(
@@ -199,11 +199,11 @@ class Hands:
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
         """The node's actions, except those on timers that are worked by hand."""
-        if isinstance(event, HandsOn):
+        if isinstance(event, ManualTimers):
             self._is_by_hand = True
             return [CancelTimer(one.key) for one in self.timers]
         self.chance.ways.clear()
-        actions = self._ring(event.number - 1, now) if isinstance(event, Ring) else self._handle(event, now)
+        actions = self._ring(event.number - 1, now) if isinstance(event, ExpireTimer) else self._handle(event, now)
         self.chance.script.clear()
         return actions
 
@@ -304,7 +304,7 @@ class HandWork:
         return self._chances[-1]
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Let the agent also handle `HandsOn` and `Ring`, and draw by the script."""
+        """Let the agent also handle `ManualTimers` and `ExpireTimer`, and draw by the script."""
         hands = Hands(handle, self._chances[agent.node])
         for at, order in self._timeline.orders:
             if isinstance(order, Draw) and order.node == agent.node:

@@ -68,7 +68,7 @@ The plain search tries all orders of messages, timers and commands. A counterexa
 roambus trace repeats it, and roambus play opens it. The exit code is 0 if each property holds in all states; 6 if
 properties hold within bounds, which are named; 1 if one does not hold; and 5 if one is not decided, with the line to
 add. Ctrl-C ends a search and prints its result so far. With --hunt the command runs random histories instead (roambus
-docs explore, Hunting): 1 means that it found a violation, and 5 that it found none.
+docs exploring, Hunting): 1 means that it found a violation, and 5 that it found none.
 
 Example: roambus explore scenario.txt --seconds 60
 """

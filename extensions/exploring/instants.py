@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from roambus.bridge.scenario.nodes import Ring
+from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.transcript.commands import Apply, Arrive, PublishEvent, RunOut
 from roambus.extensions.exploring.world import World
 from roambus.python_protocol.agent import Agent
@@ -106,7 +106,7 @@ class Instants:
         for node in nodes:
             for number, left in enumerate(model.nodes.due(state[node], model.now(state)), 1):
                 if not left:
-                    told = ((node, model.nodes.events.number(Ring(number))),)
+                    told = ((node, model.nodes.events.number(ExpireTimer(number))),)
                     step = model.step(RunOut(node, number), 0, (), -1, True)
                     yield Earlier(step, told, state, COMMANDS, world.old, by_timer=True)
 

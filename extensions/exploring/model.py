@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from roambus.bridge.backends.ideal.backend import delivered
 from roambus.bridge.backends.ideal.graph import Link, cut_off, receivers
-from roambus.bridge.scenario.nodes import Ring
+from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.transcript.commands import Apply, Arrive, Command, PublishEvent, RunOut
 from roambus.extensions.exploring.copies import Numbering
 from roambus.extensions.exploring.instants import ALL, ARRIVALS, COMMANDS, NOTHING, Instants
@@ -221,7 +221,7 @@ class Model:
         for node, due in enumerate(self.due(state)):
             for number, one in enumerate(due, 1):
                 if one == soonest:
-                    told = ((node, self.nodes.events.number(Ring(number))),)
+                    told = ((node, self.nodes.events.number(ExpireTimer(number))),)
                     step = self.step(RunOut(node, number), soonest)
                     yield from self.follow(after, told, step, phase=COMMANDS, by_timer=True)
 

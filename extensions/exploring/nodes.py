@@ -20,7 +20,7 @@ from roambus.bridge.host.agents import describe_failure, handler_of, place_of, s
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
-from roambus.bridge.scenario.nodes import Ring
+from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.system.errors import SideEffectError, UserError
 from roambus.bridge.system.process import is_raised
 from roambus.bridge.trace.parquet import TraceWriter
@@ -214,7 +214,7 @@ class Nodes:
         except BaseException as error:  # whatever the author's code raises is a finding
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
-            told = TimerFired(timers[event.number - 1].key) if isinstance(event, Ring) else event
+            told = TimerFired(timers[event.number - 1].key) if isinstance(event, ExpireTimer) else event
             refused = _refused(error)
             if refused is not None and (probe is None or isinstance(refused, ChanceError)):
                 self._refuse(str(refused), place_of(error, agent, told, ()))

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 from roambus.bridge.backends.ideal.backend import graph_of
 from roambus.bridge.backends.ideal.graph import Graph, GraphChange, Link
 from roambus.bridge.host.agents import Handle, Wrapper
-from roambus.bridge.host.event_queue import EVENT_OF_FAULT, published_by
+from roambus.bridge.host.command_plan import published_by
+from roambus.bridge.host.fault_injector import EVENT_OF_FAULT
 from roambus.bridge.scenario.definition import Command as PlannedCommand
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange

@@ -163,7 +163,7 @@ def capture(record: Record) -> Iterator[bytes]:
 
 def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
     """Return a recorded run's packets in time order; raise UserError for a damaged record."""
-    air = _Air(len(scenario.nodes), scenario.faults)
+    air = _Channel(len(scenario.nodes), scenario.faults)
     for recorded in record.frames():
         said = recorded.message
         if isinstance(said, ToSimulator):
@@ -178,7 +178,7 @@ def packets(record: Record, scenario: Scenario) -> Iterator[Packet]:
     yield from air.sent_before(None)
 
 
-class _Air:
+class _Channel:
     """Frames handed over for later, and those still able to arrive."""
 
     def __init__(self, nodes: int, faults: Sequence[Fault]) -> None:

@@ -71,14 +71,14 @@ def export(
     Before any run: roambus export --format dissector --agents mft,aodv
     """  # noqa: D301  # click wants the character itself
     from roambus.bridge.agents import announce_code
-    from roambus.extensions.export.exporter import DISSECTOR, Asked, export_results, write_dissector
+    from roambus.extensions.export.exporter import DISSECTOR, ExportOptions, export_results, write_dissector
 
     named = agents.split(",") if agents else []
     for agent in named:
         announce_code(agent, remark)
     if path is None and (formats != [DISSECTOR] or not named):
         raise UserError("give RESULTS: only --format dissector with --agents needs none")
-    asked = Asked(formats, out, named, measure)
+    asked = ExportOptions(formats, out, named, measure)
     written = [write_dissector(Path(), named, out or Path())] if path is None else export_results(path, asked)
     answer(files=[])
     problems: list[str] = []

@@ -15,7 +15,7 @@ from typing import Any
 
 from roambus.extensions.export.capture import agent_name, pan_of
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.messages.fields import Integer, ItsOwn, Maybe, Several
+from roambus.python_protocol.messages.fields import CustomCodec, Integer, Maybe, Repeated
 from roambus.python_protocol.messages.layout import Declared, Enumeration, Layout, Record, groups, masks
 from roambus.python_protocol.messages.message import Inner, Message
 from roambus.python_protocol.messages.octets import Shape, number, repeated
@@ -98,7 +98,7 @@ def _described(kind: Any) -> Shape:
     match kind.kind if isinstance(kind, Maybe) else kind:
         case Integer(code):
             return number(code)
-        case Several(item, count):
+        case Repeated(item, count):
             return repeated(_described(item), count.code)
         case Record():
             return _fields(kind.layout)
@@ -107,7 +107,7 @@ def _described(kind: Any) -> Shape:
         case Inner():
             tags = [getattr(cls, "tag", None) for cls in kind.classes]  # a base of others stands for any message
             return {"kind": "inner", "tags": [] if None in tags else tags}
-    return _declared(kind.cls if isinstance(kind, ItsOwn) else kind)
+    return _declared(kind.cls if isinstance(kind, CustomCodec) else kind)
 
 
 def _declared(kind: Any) -> Shape:

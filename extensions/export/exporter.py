@@ -40,7 +40,7 @@ Content = Iterable[str] | Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportOptions:
     """The formats, the folder, if not the usual one, and agents."""
 
     formats: Sequence[str]
@@ -51,7 +51,7 @@ class Asked:
     """The files and packages of the user's own metrics."""
 
 
-def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
+def export_results(path: Path, asked: ExportOptions) -> Iterator[tuple[Path | None, str | None]]:
     """Write `OUT/RUN.FORMAT` of each run in `path`; yield each file, or a line for a damaged trace.
 
     Each sweep of a study has a folder. Scalars need the metrics; Spark computes missing ones. Raise UserError if there
@@ -66,7 +66,7 @@ def export_results(path: Path, asked: Asked) -> Iterator[tuple[Path | None, str 
         yield from _export(export, asked, folder)
 
 
-def _export(export: Export, asked: Asked, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
+def _export(export: Export, asked: ExportOptions, folder: Path) -> Iterator[tuple[Path | None, str | None]]:
     folder.mkdir(parents=True, exist_ok=True)
     yield from ((None, problem) for problem in export.problems)
     for kind in asked.formats:
@@ -89,7 +89,7 @@ def write_dissector(results: Path, named: Sequence[str], folder: Path) -> tuple[
     return _write(folder / DISSECTOR_FILE, dissector(loaded))
 
 
-def _scalars(export: Export, folder: Path, asked: Asked) -> Iterator[tuple[Path | None, str | None]]:
+def _scalars(export: Export, folder: Path, asked: ExportOptions) -> Iterator[tuple[Path | None, str | None]]:
     """Return each run's metrics with its study's; a damaged trace has its line."""
     extra = find_extra(export.results, measure=asked.measure)
     metrics, problems = metrics_of(export.results, export.traces, extra)

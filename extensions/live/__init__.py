@@ -1,6 +1,6 @@
 """Live runs: agents on real sockets, in real time, a process for each node.
 
 `conductor` runs all nodes (`node`), whose places are in `local` or `machines`, and collects one trace from their files
-(`journal`). `air` is a node's back-end, on a wall clock; `frames` checks datagrams, and `links` selects those that
-would have arrived on the air.
+(`journal`). `udp_backend` is a node's back-end, on a wall clock; `frames` checks datagrams, and `links` selects those
+that would have arrived on the air.
 """

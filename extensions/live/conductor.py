@@ -21,7 +21,7 @@ from roambus.bridge.backend import Backend, Totals
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
-from roambus.bridge.mobility import moves_until, paths_of
+from roambus.bridge.mobility.paths import moves_until, paths_of
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
@@ -29,13 +29,13 @@ from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.system.errors import AgentError, BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import LIVE_RUNS, TraceRow
-from roambus.extensions.live.air import Address
 from roambus.extensions.live.answers import ENDED
 from roambus.extensions.live.connection import PROTOCOL, REACH_S, Peer, Peers, UnreachableError, error_of, poller_of
 from roambus.extensions.live.frames import KEY_BYTES, RUN_BYTES
 from roambus.extensions.live.journal import add_rows, read_rows
 from roambus.extensions.live.links import ALL, links_of
 from roambus.extensions.live.node import PIECE_BYTES, code_of
+from roambus.extensions.live.udp_backend import Address
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
@@ -61,7 +61,7 @@ senders is arbitrary."""
 
 
 class Processes(Protocol):
-    """Controls nodes' processes on this machine; `Nowhere` is for others."""
+    """Controls nodes' processes on this machine; `RemoteProcesses` is for others."""
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
         """The nodes whose processes have ended since the last call, with their status."""
@@ -70,7 +70,7 @@ class Processes(Protocol):
         """Apply a fault to the process: kill, stop or continue it."""
 
 
-class Nowhere:
+class RemoteProcesses:
     """Processes of other machines, started by others."""
 
     def died(self) -> Iterable[tuple[NodeId, int]]:
@@ -82,7 +82,7 @@ class Nowhere:
         raise UserError(f"node {node} is to {kind.value}, and runs on another machine: do it there, or take faults out")
 
 
-class Ensemble(NamedTuple):
+class Deployment(NamedTuple):
     """The nodes of a run: their control addresses, frame addresses and processes."""
 
     endpoints: Sequence[str]
@@ -95,9 +95,9 @@ class Ensemble(NamedTuple):
 class Conductor:
     """Conducts one run with the `peers` as nodes."""
 
-    def __init__(self, ensemble: Ensemble, peers: Peers) -> None:
+    def __init__(self, deployment: Deployment, peers: Peers) -> None:
         """Draw the number of the run and the key of its frames."""
-        self._ensemble, self._peers, self._nodes = ensemble, peers, peers.all
+        self._deployment, self._peers, self._nodes = deployment, peers, peers.all
         self._run, self._key = secrets.token_hex(RUN_BYTES), secrets.token_hex(KEY_BYTES)
         self._start_ns = 0
         self._faults: list[tuple[SimTime, NodeId, str]] = []
@@ -125,7 +125,9 @@ class Conductor:
 
     def _greet(self) -> None:
         """Find the nodes; raises UnreachableError, and UserError for another protocol version."""
-        within_s = PREPARE_S if self._ensemble.is_local else REACH_S  # processes of this machine have just been started
+        within_s = (
+            PREPARE_S if self._deployment.is_local else REACH_S
+        )  # processes of this machine have just been started
         for node, (answer, _) in self._peers.ask_all("status", lambda _: {}, within_s, self._nodes).items():
             self._nodes[node].session = answer["session"]
             self._nodes[node].lost_connection()  # what was before does not count
@@ -141,7 +143,7 @@ class Conductor:
 
     def _start(self, peers: Sequence[Peer]) -> None:
         """Send each node the start by its own clock; for restarted nodes it has passed."""
-        common = {"run": self._run, "key": self._key, "addresses": self._ensemble.addresses}
+        common = {"run": self._run, "key": self._key, "addresses": self._deployment.addresses}
         own = {
             peer.node: {**common, "start_ns": self._start_ns + peer.clock.offset, "incarnation": peer.incarnation}
             for peer in peers
@@ -198,7 +200,7 @@ class Conductor:
         if answer["session"] != peer.session:
             self._recover(peer, answer["session"])
             return
-        if peer.is_down and not self._ensemble.is_local:  # it was silent, and has been on the air all the time
+        if peer.is_down and not self._deployment.is_local:  # it was silent, and has been on the air all the time
             self._faults.append((max(self._now(), 0), peer.node, RECOVER))
             peer.is_down = False
         peer.state = answer["state"]
@@ -226,12 +228,12 @@ class Conductor:
     def _crash(self, peer: Peer) -> None:
         """Record a crash, at a local process' death or a remote one's last answer."""
         heard = round(peer.heard_at * SECOND) - self._start_ns
-        self._faults.append((max(self._now() if self._ensemble.is_local else heard, 0), peer.node, CRASH))
+        self._faults.append((max(self._now() if self._deployment.is_local else heard, 0), peer.node, CRASH))
         peer.is_down, peer.state = True, ""
 
     def _note_deaths(self) -> None:
         """Record dead nodes; raises AgentError for one that ended its own process."""
-        for node, status in self._ensemble.processes.died():
+        for node, status in self._deployment.processes.died():
             peer = self._nodes[node]
             if status >= 0:
                 raise AgentError(f"{peer.name} has ended its process, with exit code {status}", node, self._now(), "")
@@ -239,12 +241,12 @@ class Conductor:
                 self._crash(peer)
         for peer in self._nodes:
             is_silent = time.monotonic() > peer.heard_at + SILENT_S and peer.state != ENDED
-            if is_silent and not peer.is_down and not self._ensemble.is_local:
+            if is_silent and not peer.is_down and not self._deployment.is_local:
                 self._crash(peer)
 
     def _do(self, fault: Fault) -> None:
         """Apply a fault; a recovery is recorded once its new process is there."""
-        self._ensemble.processes.do(fault.kind, fault.node)
+        self._deployment.processes.do(fault.kind, fault.node)
         if fault.kind is FaultKind.CRASH:
             self._crash(self._nodes[fault.node])
         elif not self._nodes[fault.node].is_down:

@@ -24,8 +24,8 @@ from zmq.utils.monitor import recv_monitor_message
 
 from roambus.bridge.backends.castalia.zeromq import Admission, CurveKeys, make_identities_unpredictable
 from roambus.bridge.system.errors import AgentError, BackendError, RoambusError, UserError
-from roambus.extensions.live.air import Attend
 from roambus.extensions.live.answers import invalid_field
+from roambus.extensions.live.udp_backend import Attend
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND
 

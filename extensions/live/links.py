@@ -20,7 +20,7 @@ from typing import Protocol
 
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import Graph, Span, disk_changes, reach_m
-from roambus.bridge.mobility import paths_of
+from roambus.bridge.mobility.paths import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange, Partition
 from roambus.bridge.system.errors import UserError

@@ -1,8 +1,8 @@
 """Live nodes on one machine: their sockets and processes.
 
-A nursery process forks all nodes. It has everything loaded and is forked before any connection, because ZeroMQ does not
-survive a fork. Sockets are bound beforehand on loopback, so that a restarted node keeps its address. The nursery ends
-the nodes with the command; if that was killed, nodes notice and keep their traces. A crash is SIGKILL and a new
+A fork server forks all nodes. It has everything loaded and is forked before any connection, because ZeroMQ does not
+survive a fork. Sockets are bound beforehand on loopback, so that a restarted node keeps its address. The fork server
+ends the nodes with the command; if that was killed, nodes notice and keep their traces. A crash is SIGKILL and a new
 process, a freeze SIGSTOP and SIGCONT.
 """
 
@@ -33,7 +33,7 @@ from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.bridge.system.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.extensions.live.conductor import Conductor, Ensemble
+from roambus.extensions.live.conductor import Conductor, Deployment
 from roambus.extensions.live.connection import Peers
 from roambus.extensions.live.machines import open_socket
 from roambus.extensions.live.node import LOST_S, LiveNode, code_of
@@ -45,9 +45,9 @@ RESTART_S = 1.0
 _ENDING_S = 3.0
 """Time for a node to end by itself."""
 _LOOK_S = 0.02
-"""Interval of the nursery's checks for dead nodes."""
+"""Interval of the fork server's checks for dead nodes."""
 _END = "end"
-"""Ends the nursery in order; without it, the command was killed."""
+"""Ends the fork server in order; without it, the command was killed."""
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
@@ -59,10 +59,10 @@ def drive_here(links: str, advance: Callable[[], None]) -> Drive:
         journals = plan.folder / NODES_FOLDER
         code_of(agent)  # the nodes, which need it, have it from here
         with (
-            local_ensemble(len(scenario.nodes), journals) as ensemble,
-            Peers(ensemble.endpoints, ensemble.keys) as peers,
+            local_deployment(len(scenario.nodes), journals) as deployment,
+            Peers(deployment.endpoints, deployment.keys) as peers,
         ):
-            conductor = Conductor(ensemble, peers)
+            conductor = Conductor(deployment, peers)
             conductor.conduct(plan, scenario, agent, links, advance)
             remarks = conductor.collect(trace, scenario, partial(left_journal, journals))
         shutil.rmtree(journals, ignore_errors=True)
@@ -77,7 +77,7 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 
 
 @contextmanager
-def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
+def local_deployment(nodes: int, journals: Path) -> Iterator[Deployment]:
     """A process for each node, ready to be conducted; raises UserError.
 
     Only `journals` stays. Sockets are in a private folder, with keys of this run, as on many machines.
@@ -98,10 +98,10 @@ def local_ensemble(nodes: int, journals: Path) -> Iterator[Ensemble]:
                         bound.close()
                 LiveNode(node, endpoints[node], keys, journals, made[node].dup, for_one_run=True).serve(announce)
 
-            with nursery(become) as processes:
+            with fork_server(become) as processes:
                 for node in range(nodes):
                     processes.start(node)
-                yield Ensemble(endpoints, addresses, keys, processes, is_local=True)
+                yield Deployment(endpoints, addresses, keys, processes, is_local=True)
         finally:
             for bound in made:
                 bound.close()
@@ -114,8 +114,8 @@ def announce(text: str) -> None:
 
 
 @contextmanager
-def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
-    """Fork the nursery; at the end of the block it and all nodes are gone.
+def fork_server(become: Callable[[NodeId], None]) -> Iterator[ForkServer]:
+    """Fork the fork server; at the end of the block it and all nodes are gone.
 
     Ctrl-C is blocked during forks and waits.
     """
@@ -124,10 +124,10 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
         process = fork()
         if process == 0:
             ours.close()
-            _be_nursery(theirs, become)
+            _serve_forks(theirs, become)
     theirs.close()
     try:
-        yield Nursery(ours)
+        yield ForkServer(ours)
     finally:
         with suppress(OSError):
             ours.send((_END, 0))
@@ -136,7 +136,7 @@ def nursery(become: Callable[[NodeId], None]) -> Iterator[Nursery]:
             os.waitpid(process, 0)
 
 
-class Nursery:
+class ForkServer:
     """The command's end: sends orders, and decides which deaths lead to restarts."""
 
     def __init__(self, line: Connection) -> None:
@@ -166,7 +166,7 @@ class Nursery:
     def died(self) -> Iterable[tuple[NodeId, int]]:
         """Nodes dead since, with the negative signal number; killed ones restart soon.
 
-        A node that ended by itself stays down. Raises BackendError if the nursery is gone.
+        A node that ended by itself stays down. Raises BackendError if the fork server is gone.
         """
         for node, at in list(self._restarts.items()):
             if time.monotonic() >= at:
@@ -182,13 +182,13 @@ class Nursery:
             yield node, status
 
     def _tell(self, what: str, node: NodeId) -> None:
-        """Send an order; `died` reports a lost nursery."""
+        """Send an order; `died` reports a lost fork server."""
         with suppress(BrokenPipeError):
             self._line.send((what, node))
 
 
-def _be_nursery(line: Connection, become: Callable[[NodeId], None]) -> NoReturn:
-    """Run the nursery's process."""
+def _serve_forks(line: Connection, become: Callable[[NodeId], None]) -> NoReturn:
+    """Run the fork server's process."""
     try:
         for number in INTERRUPTING:
             signal.signal(number, signal.SIG_IGN)  # what a terminal sends to all is for the command

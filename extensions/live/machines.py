@@ -31,11 +31,11 @@ from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import UnfinishedFile, read_text
 from roambus.bridge.system.limits import NODES
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.extensions.live.air import Address
-from roambus.extensions.live.conductor import Conductor, Ensemble, Nowhere
+from roambus.extensions.live.conductor import Conductor, Deployment, RemoteProcesses
 from roambus.extensions.live.connection import Peers, UnreachableError
 from roambus.extensions.live.node import LiveNode
 from roambus.extensions.live.receiver import PositionSource
+from roambus.extensions.live.udp_backend import Address
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId
 
@@ -178,9 +178,9 @@ def drive_there(machines: Machines, links: str, advance: Callable[[], None]) -> 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
         """The nodes are there already, and stay after the run."""
         endpoints = [machines.endpoint(node) for node in range(len(machines.nodes))]
-        ensemble = Ensemble(endpoints, machines.nodes, machines.keys, Nowhere())
+        deployment = Deployment(endpoints, machines.nodes, machines.keys, RemoteProcesses())
         with Peers(endpoints, machines.keys) as peers:
-            conductor = Conductor(ensemble, peers)
+            conductor = Conductor(deployment, peers)
             conductor.conduct(plan, scenario, agent, links, advance)
             return Driven(f"UDP, {links} links", conductor.collect(trace, scenario, lost_journal))
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, load_agent
-from roambus.bridge.backend import Own
+from roambus.bridge.backend import LocalNode
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
@@ -37,13 +37,13 @@ from roambus.bridge.system.code import code_hash
 from roambus.bridge.system.errors import BackendError, RoambusError, UserError
 from roambus.bridge.system.process import BRIDGE, private_folder
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.extensions.live.air import Address, Air, Attend, late_by
 from roambus.extensions.live.answers import ENDED, IDLE, PREPARED, RUNNING
 from roambus.extensions.live.connection import PROTOCOL, Answer, Listener
 from roambus.extensions.live.frames import Seal
 from roambus.extensions.live.journal import Journal, add_rows, read_rows
 from roambus.extensions.live.links import Links, links_of
 from roambus.extensions.live.receiver import PositionSource
+from roambus.extensions.live.udp_backend import Address, Attend, UdpBackend, late_by
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId
 
@@ -108,7 +108,7 @@ class LiveNode(Attend):
         self._asked: dict[str, Any] | None = None
         """The arguments of the start, until the node is on the air."""
         self._is_over = self._is_stopped = False
-        self._air: Air | None = None
+        self._air: UdpBackend | None = None
         self._last_run = ""
         """The run whose journal awaits collection."""
         self._lost = ""
@@ -261,10 +261,10 @@ class LiveNode(Attend):
     def _go_on_air(self, prepared: Prepared, fields: dict[str, Any], journal: Journal) -> None:
         """Drive the agent until the time limit; a restarted node begins now."""
         start_ns = int(fields["start_ns"])
-        own = Own(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
+        own = LocalNode(self._node, max(0, time.monotonic_ns() - start_ns) if fields["incarnation"] else 0)
         seal = Seal(bytes.fromhex(fields["run"]), bytes.fromhex(fields["key"]))
         addresses = [as_address(field) for field in fields["addresses"]]
-        self._air = air = Air(
+        self._air = air = UdpBackend(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,
             *((self._position.moves,) if self._position else ()),

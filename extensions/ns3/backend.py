@@ -20,7 +20,7 @@ from roambus.bridge.backends.castalia.installation import Program, build_modules
 from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
 from roambus.bridge.keys import path_of
-from roambus.bridge.mobility import paths_of
+from roambus.bridge.mobility.paths import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings, TunableMacSettings

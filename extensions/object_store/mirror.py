@@ -27,7 +27,7 @@ from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.system.files import UnfinishedFile
-from roambus.experiments.sweeps.runner import BEGUN, Crew
+from roambus.experiments.sweeps.runner import BEGUN, Executor
 
 SCHEMES = ("s3", "gs", "abfs", "hdfs")
 MIRRORS = "mirrors"
@@ -231,9 +231,9 @@ class Mirror:
         self._stored[name] = stored
         self._date(stored)
 
-    def publishing(self, crew: Crew) -> PublishingCrew:
-        """Return the crew; it publishes each run as it ends."""
-        return PublishingCrew(crew, self)
+    def publishing(self, executor: Executor) -> PublishingExecutor:
+        """Return the executor; it publishes each run as it ends."""
+        return PublishingExecutor(executor, self)
 
     def _date(self, stored: Stored) -> None:
         """Give the mirror's file the address's time, which marks both as equal."""
@@ -241,23 +241,23 @@ class Mirror:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishingCrew:
-    """Another crew, and the store for its runs."""
+class PublishingExecutor:
+    """Another executor, and the store for its runs."""
 
-    crew: Crew
+    executor: Executor
     store: Mirror
 
     @property
     def at_once(self) -> int:
-        """As many as the other crew makes."""
-        return self.crew.at_once
+        """As many as the other executor makes."""
+        return self.executor.at_once
 
     def run(
         self, plans: Sequence[RunPlan], backend: BackendFactory, workspace: Path
     ) -> Generator[tuple[int, str | None]]:
-        """Yield number and error of each published run; raises StorageError and the crew's errors."""
+        """Yield number and error of each published run; raises StorageError and the executor's errors."""
         self.store.publish()  # what the sweep is, and runs that a broken connection has left here
-        with closing(self.crew.run(plans, backend, workspace)) as ended:
+        with closing(self.executor.run(plans, backend, workspace)) as ended:
             for number, error in ended:
                 if number != BEGUN[0]:
                     self.store.publish(plans[number].folder)

@@ -2,7 +2,7 @@
 
 A moved subscriber's MIG carries the timestamp of its last notification, or 0; a numbered MIG begins a stay. The
 `Sorter` orders by ticks within a stay, by TURNs between stays. `ts_last` ends the unbroken row: notifications behind a
-gap may come again. Beyond `hold_limit` missing ones count as lost.
+gap may come again. SimulatorKeys `hold_limit` missing ones count as lost.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class NumberedBroker(Broker):
             self._take_turn(Turn(mig.subscriber, NEVER, mig.stay, over=False))
 
     def _let_go(self, z: NodeId, mig: Mig) -> None:
-        """Replay and forget (lines 10 to 16); the MIG's interface can be the subscriber."""
+        """Replay and forget (2.3, lines 10 to 16); the MIG's interface can be the subscriber."""
         subscriber = mig.subscriber
         self.queues.put(Turn(subscriber, self._stamp(subscriber), mig.stay, over=True))
         del self.local[subscriber]
@@ -118,12 +118,12 @@ class NumberedBroker(Broker):
             self._replay(queued, z)
 
     def _begin_stay(self, mig: Mig) -> None:
-        """Make the subscriber local (line 4)."""
+        """Make the subscriber local (2.3, line 4)."""
         self.meet_client(mig.subscriber)
         self.local[mig.subscriber] = None
         self._stamps[mig.subscriber] = Stamp(mig.stay, 0)
 
-    @on(Rep)  # algorithm 2.3, lines 17 to 24 without line 22
+    @on(Rep)  # algorithm 2.3, lines 17 to 21, 23 and 24
     def replay(self, rep: Rep, z: NodeId, now: SimTime) -> None:
         """Pass a replayed notification on, with its ts."""
         self._follow(rep)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import find_code, installed_agent
-from roambus.bridge.formats.ini import Anything, read_scenario
+from roambus.bridge.formats.ini import AnyKeys, read_scenario
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE, find_traces, run_name
 from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
@@ -101,7 +101,7 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
         for trace in find_traces(folder):
             if problem := packing.verifier.other_version(trace, problems):
                 raise UserError(f"{trace.parent}: {problem}")
-            agent = read_scenario(trace.with_name(INI_FILE), Anything()).agent
+            agent = read_scenario(trace.with_name(INI_FILE), AnyKeys()).agent
             if agent not in codes.named:
                 codes.named[agent] = _code_of(agent)
                 _add_modules(agent, codes)

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.formats.ini import Anything, file_names, radio_file_name, read_scenario
+from roambus.bridge.formats.ini import AnyKeys, file_names, radio_file_name, read_scenario
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces
 from roambus.bridge.runs.run import Origin, RunPlan, execute_in_child, run_key
@@ -65,7 +65,7 @@ class Verifier:
             return str(error)
 
     def _plan(self, run: Path, results: Path, announced: set[str]) -> RunPlan:
-        scenario = read_scenario(run / INI_FILE, Anything())
+        scenario = read_scenario(run / INI_FILE, AnyKeys())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
         agent = self.files.get(scenario.agent, scenario.agent)

@@ -19,7 +19,7 @@ from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
 from roambus.bridge.backend import Hello, Step, Totals, Transmission
-from roambus.bridge.formats.ini import Anything, parse_scenario
+from roambus.bridge.formats.ini import AnyKeys, parse_scenario
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.keys import file_beside, quote
@@ -134,7 +134,7 @@ def scenario_of(record: Record) -> Scenario:
                 file.write_bytes(content)
             except OSError as error:  # names that are too long, or one of a file that is a folder to another
                 raise UserError(f"{record.path}: its file {name[:80]!r} cannot be written: {error.strerror}") from None
-        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder), beyond=Anything())
+        return parse_scenario(record.header.ini, Path(f"{record.path} (run.ini)"), Path(folder), beyond=AnyKeys())
 
 
 class ReplayBackend:

@@ -23,7 +23,7 @@ from roambus.extensions.replicated.messages import Event as EventMessage
 from roambus.extensions.replicated.replica import Replica
 from roambus.extensions.replicated.sites import parse_sites
 from roambus.extensions.replicated.succession import Succession
-from roambus.python_protocol.agent import Agent, Listing, Process, by_first_column, on, on_timer
+from roambus.python_protocol.agent import Agent, Listing, Process, by_first_column, heard_by, on, on_timer
 from roambus.python_protocol.events import (
     Attach,
     Crashed,
@@ -51,7 +51,7 @@ class Replicated(Agent):
     """A node that is a broker or a client of a site."""
 
     parameters: ReplicatedParameters
-    messages = MessageSet(message for listener in _LISTENERS for message in listener.heard())
+    messages = MessageSet(message for listener in _LISTENERS for message in heard_by(listener))
 
     def __init__(self, node: NodeId, roles: Role, parameters: ReplicatedParameters, random: Random) -> None:
         super().__init__(node, roles, parameters, random)

@@ -83,14 +83,14 @@ class Broker(Process):
     @on_timer(WatchTimer)
     def time_up(self, key: WatchTimer, now: SimTime) -> None:
         """Handle a time-out (section 6.4)."""
-        self._side(key.node).fire(key, now)
+        self._side(key.node)._handle_timer(key, now)
         if key.node in self.brokers:
             self._settle(now)
 
     @on_timer(AnswerTimer)
     def ask_again(self, key: AnswerTimer, now: SimTime) -> None:
         """Repeat the request for a copy, or TAKE_OVER."""
-        self.succession.fire(key, now)
+        self.succession._handle_timer(key, now)
         self._settle(now)
 
     @on(Recovered)

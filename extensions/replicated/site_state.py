@@ -73,7 +73,7 @@ class SiteState(Process):
     def take_in(self, peer: Peer, message: Numbered) -> tuple[Output, ...]:
         """Process a message; return all messages that follow."""
         for ready in self.incoming[peer].take(message):
-            self.hear(ready, peer, _WHENEVER)
+            self._handle_message(ready, peer, _WHENEVER)
         outputs, self._outputs = tuple(self._outputs), []
         return outputs
 

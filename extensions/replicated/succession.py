@@ -66,7 +66,7 @@ class Succession(Process):
     @on(Received)
     def receive(self, event: Received, now: SimTime) -> None:
         """Hand messages without a handler here to the replica."""
-        self._replica.hear(event.message, event.sender, now)
+        self._replica._handle_message(event.message, event.sender, now)
 
     @on(Inform)
     def inform(self, inform: Inform, sender: NodeId, now: SimTime) -> None:

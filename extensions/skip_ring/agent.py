@@ -25,7 +25,7 @@ from roambus.extensions.skip_ring.subscriber import Outsider, Subscriber
 from roambus.extensions.skip_ring.supervisor import Supervisor
 from roambus.python_protocol import events
 from roambus.python_protocol.actions import Action, Send
-from roambus.python_protocol.agent import Agent, Listing, on, on_timer
+from roambus.python_protocol.agent import Agent, Listing, heard_by, on, on_timer
 from roambus.python_protocol.events import (
     NO_LINK,
     Attach,
@@ -89,23 +89,23 @@ class SkipRing(Agent):
         for member in self._taking_part():
             member.timeout()
 
-    @on(*Supervisor.heard())
+    @on(*heard_by(Supervisor))
     def serve(self, request: Subscribe | Unsubscribe | GetConfiguration, sender: NodeId, now: SimTime) -> None:
         """Hand a request to the supervisor, or ask about membership."""
         # The two have GetConfiguration in common: at a subscriber it is the question of `ask_first`.
         if self.supervisor is not None:
-            self.supervisor.hear(request, sender, now)
+            self.supervisor._handle_message(request, sender, now)
         elif isinstance(request, GetConfiguration) and request.topic in self.members and not self._is_away:
             self.members[request.topic].confirm()
 
-    @on(*Subscriber.heard())
+    @on(*heard_by(Subscriber))
     def pass_on(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
         """Hand a message to its member, which goes with the permission to."""
         member = self.members.get(message.topic)
         if member is None or self._is_away:
-            self._outsider.hear(message, sender, now)
+            self._outsider._handle_message(message, sender, now)
             return
-        member.hear(message, sender, now)
+        member._handle_message(message, sender, now)
         # Section 4.1: without a label the configuration is the permission. A member that is not leaving takes it for a
         # loss of its place, and asks for another one at its next Timeout.
         if isinstance(message, SetData) and message.label is None and member.is_leaving:
@@ -215,7 +215,7 @@ class SkipRing(Agent):
         while collected := self.take():
             for action in collected:
                 if isinstance(action, Send) and action.destination == self.node:
-                    self.hear(action.message, self.node, now)
+                    self._handle_message(action.message, self.node, now)
                 else:
                     left.append(action)
         return left

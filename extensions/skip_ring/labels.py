@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Annotated, NamedTuple
 
 from roambus.python_protocol.messages.fields import By, Names
-from roambus.python_protocol.messages.octets import DecodeError, MisfitError, Reader, Writer
+from roambus.python_protocol.messages.octets import DecodeError, EncodingError, Reader, Writer
 from roambus.python_protocol.roles import NodeId
 
 EMPTY = "ε"
@@ -69,7 +69,7 @@ def _read_label(reader: Reader, *, or_none: bool = False) -> str:
 
 def _write_label(writer: Writer, label: str) -> None:
     if not is_label(label):
-        raise MisfitError(f"{label!r} is not a label")
+        raise EncodingError(f"{label!r} is not a label")
     write_bits(writer, label)
 
 

@@ -31,7 +31,7 @@ from roambus.extensions.skip_ring.messages import (
 )
 from roambus.extensions.skip_ring.publications import Publications
 from roambus.extensions.skip_ring.ring import BuildRing, Shortcuts
-from roambus.python_protocol.agent import Process, on
+from roambus.python_protocol.agent import Process, heard_by, on
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.roles import NodeId
@@ -214,10 +214,10 @@ class Subscriber(Process):
         """Take a new publication, and flood it (section 4.3)."""
         self.publications.publish_new(message, sender, self.neighbours())
 
-    @on(*Publications.heard())
+    @on(*heard_by(Publications))
     def compare(self, message: TopicMessage, sender: NodeId, now: SimTime) -> None:
         """Compare tries (section 4.2)."""
-        self.publications.hear(message, sender, now)
+        self.publications._handle_message(message, sender, now)
 
     # Helpers
 
@@ -225,7 +225,7 @@ class Subscriber(Process):
         """Return the labelled node, or answer as one outside the ring."""
         own = self.own
         if own is None:
-            self._outsider.hear(message, sender, now)
+            self._outsider._handle_message(message, sender, now)
         return own
 
     def _request(self, subscriber: NodeId) -> None:

@@ -197,15 +197,20 @@ class Point:
 
     def _runs(self, seeds: int) -> list[Path]:
         from roambus.bridge.system.process import cores
-        from roambus.commands.sweeps import Making
+        from roambus.commands.sweeps import RunOptions
         from roambus.notebook import make_runs
 
         # Each worker of pytest-xdist has a core of its own.
         workers = 1 if "PYTEST_XDIST_WORKER" in os.environ else cores()
         choice = self.template, self.agent, dict(sorted(self.settings.items()))
-        making = Making(self.level, retry_failed=True)
+        run_options = RunOptions(self.level, retry_failed=True)
         return make_runs(
-            *choice, seeds=range(seeds), out=self._folder(), backend=self.backend, workers=workers, making=making
+            *choice,
+            seeds=range(seeds),
+            out=self._folder(),
+            backend=self.backend,
+            workers=workers,
+            run_options=run_options,
         )
 
     def _folder(self) -> Path:

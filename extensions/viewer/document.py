@@ -21,7 +21,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import read_about
 from roambus.experiments.page_policy import source_hash
 from roambus.extensions.viewer.film import Film, make_film
-from roambus.extensions.viewer.witness import Source, find_source, observe, read_rows
+from roambus.extensions.viewer.observations import Source, find_source, observe, read_rows
 from roambus.spark.aggregation.aggregate import replace_file
 
 _PAGE = Path(__file__).with_name("page")
@@ -60,7 +60,7 @@ def _film(path: Path, say: Say, *, again: bool, trust: bool) -> Film:
 
 
 def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
-    """Return the film with the agents' testimony, or without it and with a line of reason."""
+    """Return the film with the agents' observations, or without it and with a line of reason."""
     try:
         return make_film(source, *observe(source, table, trusted=trust, announce=say))
     except UntrustedAgentError as error:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.schema import BYTES, DETAIL, EVENT, HOPS, MESSAGE_TYPE, NODE, NOTIFICATION_ID, PEER, TIME_S
+from roambus.extensions.viewer.observations import Observations, Snapshot, Source, carried, is_over_radio
 from roambus.extensions.viewer.scene import (
     BELIEF_ORIGIN_M,
     DRAWN_SIDE_M,
@@ -34,7 +35,6 @@ from roambus.extensions.viewer.scene import (
     match_arrivals,
     moved_places,
 )
-from roambus.extensions.viewer.witness import Look, Source, Testimony, carried, is_over_radio
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.roles import BROADCAST, format_roles
 from roambus.python_protocol.simtime import SECOND
@@ -72,12 +72,14 @@ class Film:
         return gzip.compress(content, _LEVEL, mtime=0)  # without a time equal films are equal bytes
 
 
-def make_film(source: Source, table: pa.Table, testimony: Testimony | None = None, names: Names | None = None) -> Film:
+def make_film(
+    source: Source, table: pa.Table, observations: Observations | None = None, names: Names | None = None
+) -> Film:
     """Return the film of a run from its trace or `observe`; raise UserError for a damaged trace."""
     names = names or Names()
     scenario, nodes = source.scenario, _count_nodes(table, source.scenario)
     rows = table.filter(pc.invert(pc.is_in(table[EVENT], pa.array(_NO_HAPPENINGS))))
-    happenings = happenings_of(rows, nodes, testimony)
+    events = columns_of_events(rows, nodes, observations)
     moves = moved_places(table)
     places = moves or drawn_places(nodes, scenario)
     # Width and height in metres that hold these places, where no scenario says how large the field is.
@@ -91,7 +93,7 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
         "placed": bool(moves),
         "names": [names.node(node) for node in range(nodes)],
         "roles": _roles(table, nodes, scenario),
-        "receipts": RECEIVE in happenings.texts["kinds"],
+        "receipts": RECEIVE in events.texts["kinds"],
         "links": {
             "kind": links.kind,
             "reach": links.reach_m,
@@ -99,11 +101,11 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
             "cells": links.cells,
             "partitions": [[at / SECOND, groups] for at, groups in links.partitions],
         },
-        "recorded": testimony is not None,
+        "recorded": observations is not None,
         "beliefOrigin": BELIEF_ORIGIN_M,
     }
     columns = {
-        **happenings.columns,
+        **events.columns,
         **_place_columns("place", places, nodes),
         **_place_columns("belief", list(believed_places(scenario, moves)), nodes),
         **_columns(
@@ -111,9 +113,9 @@ def make_film(source: Source, table: pa.Table, testimony: Testimony | None = Non
             [(change.at, change.a, change.b, change.up) for change in links.changes],
         ),
     }
-    film = Film({**header, **happenings.texts}, columns)
-    if testimony is not None:
-        film = _with_testimony(film, testimony, names)
+    film = Film({**header, **events.texts}, columns)
+    if observations is not None:
+        film = _with_observations(film, observations, names)
     notifications = [names.notification_id(number) for number in film.header["notifications"]]
     return Film({**film.header, "notifications": notifications}, film.columns)
 
@@ -149,14 +151,14 @@ def _place_columns(kind: str, places: Sequence[Place], nodes: int) -> dict[str, 
     )
 
 
-def _with_testimony(film: Film, testimony: Testimony, names: Names) -> Film:
+def _with_observations(film: Film, observations: Observations, names: Names) -> Film:
     """Add the text of each content, its notifications, and the listings."""
-    texts = [message.describe(names) for message in testimony.contents]
-    carried_by = [carried(message) for message in testimony.contents]
+    texts = [message.describe(names) for message in observations.contents]
+    carried_by = [carried(message) for message in observations.contents]
     # Messages can carry notifications of which no row of the trace tells.
     known = {text: number for number, text in enumerate(film.header["notifications"])}
     flat = [known.setdefault(str(notification), len(known)) for several in carried_by for notification in several]
-    tables = tables_of(testimony.looks)
+    tables = tables_of(observations.snapshots)
     columns = {"carries": _integers(map(len, carried_by)), "carried": _integers(flat), **tables.columns}
     header = {**film.header, "texts": texts, "notifications": list(known), "tables": tables.texts}
     return Film(header, {**film.columns, **columns})
@@ -169,23 +171,23 @@ class Coded(NamedTuple):
     texts: list[str]
 
 
-class Happenings(NamedTuple):
+class EventColumns(NamedTuple):
     """`columns` has a value for each row, `texts` their coded texts."""
 
     columns: dict[str, Column]
     texts: dict[str, list[str]]
 
 
-def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None) -> Happenings:
-    """Return rows in time order; a testimony's `hops` numbers sends and receives. Raise UserError.
+def columns_of_events(rows: pa.Table, nodes: int, observations: Observations | None = None) -> EventColumns:
+    """Return rows in time order; the observations' `hops` numbers sends and receives. Raise UserError.
 
     The columns: `wait` since the previous row (ns), `kind`, `node`, `peer`, `type`, `note`, `detail`, `size` (bytes),
     `hops` (plus one; 0: null), `content`, and `origin`: rows from a receive back to its send (0: unknown).
     """
     events, types, notes, details = (_coded(rows[name]) for name in (EVENT, MESSAGE_TYPE, NOTIFICATION_ID, DETAIL))
     names = np.array(["", *events.texts])[events.numbers]
-    # Without a testimony equal messages cannot be told from others of their type, which is the best guess there is.
-    contents = types.numbers if testimony is None else _contents(rows, names, testimony)
+    # Without observations equal messages cannot be told from others of their type, which is the best guess there is.
+    contents = types.numbers if observations is None else _contents(rows, names, observations)
     node, peer = _nodes(rows[NODE], nodes), _nodes(rows[PEER], nodes)
     arrival_rows = zip(*(column.tolist() for column in (names, node, peer, contents)), strict=True)
     columns = {
@@ -198,11 +200,11 @@ def happenings_of(rows: pa.Table, nodes: int, testimony: Testimony | None = None
         "detail": details.numbers,
         "size": _numbers(rows[BYTES], 0),
         "hops": np.where(names == DELIVER, _numbers(rows[HOPS], -1) + 1, 0),
-        "content": np.zeros_like(node) if testimony is None else contents,
+        "content": np.zeros_like(node) if observations is None else contents,
         "origin": _integers(match_arrivals(arrival_rows)),
     }
     texts = {"kinds": events.texts, "types": types.texts, "notifications": notes.texts, "details": details.texts}
-    return Happenings(columns, texts)
+    return EventColumns(columns, texts)
 
 
 def _coded(column: pa.ChunkedArray) -> Coded:
@@ -237,11 +239,11 @@ def _waits(column: pa.ChunkedArray) -> Column:
     return np.diff(times, prepend=0)
 
 
-def _contents(rows: pa.Table, names: NDArray[np.str_], testimony: Testimony) -> Column:
+def _contents(rows: pa.Table, names: NDArray[np.str_], observations: Observations) -> Column:
     """Return each row's content number from 1; 0: none."""
     which = _numbers(rows[HOPS], 0)
     contents = np.zeros(len(which), np.int64)
-    for event, known in ((SEND, testimony.sent), (RECEIVE, testimony.heard)):
+    for event, known in ((SEND, observations.sent), (RECEIVE, observations.heard)):
         these = names == event
         contents[these] = np.array(known, np.int64)[which[these]] + 1
     return contents
@@ -258,13 +260,13 @@ class Tables(NamedTuple):
     columns: dict[str, Column]
 
 
-def tables_of(looks: Iterable[Look]) -> Tables:
+def tables_of(snapshots: Iterable[Snapshot]) -> Tables:
     """Return the observed tables in time order."""
     heads: dict[tuple[str, ...], int] = {}
     rows: dict[tuple[str, ...], int] = {}
     listings: dict[tuple[str, int, tuple[int, ...]], int] = {}
     seen = []
-    for time, node, name, listing in looks:
+    for time, node, name, listing in snapshots:
         numbers = tuple(rows.setdefault(row, len(rows)) for row in listing.rows)
         head = heads.setdefault(listing.head, len(heads))
         seen.append((time, node, listings.setdefault((name, head, numbers), len(listings))))

@@ -21,8 +21,8 @@ from roambus.bridge.transcript.document import PROMPT, Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, hidden_names, plan
 from roambus.extensions.viewer.document import make_document
 from roambus.extensions.viewer.film import Film, make_film
+from roambus.extensions.viewer.observations import Source, observe_over
 from roambus.extensions.viewer.server import serve
-from roambus.extensions.viewer.witness import Source, observe_over
 from roambus.python_protocol.simtime import SECOND, SimTime, format_time, from_seconds, to_seconds
 
 AHEAD: SimTime = 5 * SECOND
@@ -113,9 +113,9 @@ class Session:
         planned = plan(document, Overrides(announce=self._announce))
         hidden_names(document, planned)  # whatever is wrong with them is told before the page is there
         scenario, network = planned.scenario, planned.timeline.network
-        table, testimony = observe_over(planned.carrier(), planned.run, scenario.time_limit, planned.names)
+        table, observations = observe_over(planned.carrier(), planned.run, scenario.time_limit, planned.names)
         source = Source(self._path, f"{self._path.stem} agent={scenario.agent}", scenario, None)
-        film = make_film(source, table, testimony, planned.names)
+        film = make_film(source, table, observations, planned.names)
         live: dict[str, Any] = {
             "tree": network.is_tree,
             "field": bool(network.places),

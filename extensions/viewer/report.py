@@ -34,8 +34,8 @@ from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import command_of
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.extensions.viewer.explorer import explorer_data
 from roambus.extensions.viewer.inline_figure import inline_figure

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import reach_m
 from roambus.bridge.host.positions import Receiver
+from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import WayPoint
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S

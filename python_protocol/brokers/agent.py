@@ -13,7 +13,7 @@ from random import Random
 from typing import ClassVar
 
 from roambus.python_protocol.actions import Send
-from roambus.python_protocol.agent import Agent, Listing, Process, on, on_timer
+from roambus.python_protocol.agent import Agent, Listing, Process, heard_by, on, on_timer
 from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.events import (
@@ -53,7 +53,7 @@ class BrokerAgent(Agent):
     def __init_subclass__(cls) -> None:
         """Take the messages that broker and client handle."""
         super().__init_subclass__()
-        heard = (*cls.broker_type.heard(), *cls.client_type.heard())
+        heard = (*heard_by(cls.broker_type), *heard_by(cls.client_type))
         cls.messages = MessageSet([*SHARED_MESSAGES, *cls.messages, *heard])
 
     def __init__(self, node: NodeId, roles: Role, parameters: BrokerParameters, random: Random) -> None:
@@ -123,7 +123,7 @@ class BrokerAgent(Agent):
     @on_timer(ElectionTimer)
     def time_election(self, key: ElectionTimer, now: SimTime) -> None:
         """Fire a timer of the tree."""
-        self.overlay.fire(key, now)
+        self.overlay._handle_timer(key, now)
         self._follow_changes(now)
 
     @on_timer(LinkTimer)
@@ -221,10 +221,10 @@ class BrokerAgent(Agent):
     def _hand_up(self, sender: NodeId, message: Message, now: SimTime) -> None:
         broker = self.broker
         if broker is None:
-            self.client.hear(message, sender, now)
+            self.client._handle_message(message, sender, now)
             self._carry_out_client(now)
             return
-        broker.hear(message, sender, now)
+        broker._handle_message(message, sender, now)
         # Who was entered in N_i by its message, as by a BMIG, has made this node its parent, though no heartbeat of it
         # has said so yet. The tree would otherwise report it as new, or not as gone.
         is_interface = sender in broker.neighbours or sender in broker.clients
@@ -243,7 +243,7 @@ class BrokerAgent(Agent):
             if type(action) is not Send:
                 self._actions.append(action)
             elif action.destination == self.node:
-                self.client.hear(action.message, self.node, now)
+                self.client._handle_message(action.message, self.node, now)
                 self._carry_out_client(now)
             else:
                 self._transmit(action, now)
@@ -254,7 +254,7 @@ class BrokerAgent(Agent):
             if type(action) is not Send:
                 self._actions.append(action)
             elif self.broker is not None:
-                self.broker.hear(action.message, self.node, now)
+                self.broker._handle_message(action.message, self.node, now)
                 self._carry_out_broker(self.broker, now)
             else:
                 self._transmit(action, now)

@@ -21,7 +21,7 @@ from struct import Struct
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, Self, TypeVar, get_args, get_origin
 
-from roambus.python_protocol.messages.octets import MisfitError, Reader, Shape, Writer, misfit
+from roambus.python_protocol.messages.octets import EncodingError, Reader, Shape, Writer, wrong_type
 
 T = TypeVar("T")
 BROADCAST_ADDRESS = 0xFFFF
@@ -80,7 +80,7 @@ class FieldType(Protocol):
     """The bytes of a type's values, and their text in transcripts."""
 
     def write(self, writer: Writer, value: Any) -> None:
-        """Append the value; raise struct.error, also a MisfitError, if it does not fit."""
+        """Append the value; raise struct.error, also an EncodingError, if it does not fit."""
 
     def read(self, reader: Reader) -> Any:
         """Take a value off the front; raise DecodeError."""
@@ -161,7 +161,7 @@ class Maybe:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Several:
+class Repeated:
     """A tuple of values of one type after their count."""
 
     kind: FieldType
@@ -170,14 +170,14 @@ class Several:
     def write(self, writer: Writer, value: Any) -> None:
         """Append the count and the values."""
         if not isinstance(value, tuple):
-            raise misfit(value, tuple)
+            raise wrong_type(value, tuple)
         try:
             writer.data += self.count.layout.pack(len(value))
         except struct.error:
             limit = "LongTuple holds at most 65535"
             if self.count is ONE_BYTE:
                 limit = "tuple[T, ...] holds at most 255: declare LongTuple[T], which holds 65535"
-            raise MisfitError(f"{len(value)} values are too many: {limit}") from None
+            raise EncodingError(f"{len(value)} values are too many: {limit}") from None
         write = self.kind.write
         for element in value:
             write(writer, element)
@@ -196,7 +196,7 @@ LongTuple = Annotated[tuple[T, ...], TWO_BYTES]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ItsOwn:
+class CustomCodec:
     """A class that writes, reads and, perhaps, describes itself."""
 
     cls: Any
@@ -204,7 +204,7 @@ class ItsOwn:
     def write(self, writer: Writer, value: Any) -> None:
         """As the class does it."""
         if not isinstance(value, self.cls):
-            raise misfit(value, self.cls)
+            raise wrong_type(value, self.cls)
         value.write(writer)
 
     def read(self, reader: Reader) -> Any:

@@ -28,22 +28,22 @@ from roambus.python_protocol.messages.fields import (
     ONE_BYTE,
     OTHERS,
     By,
+    CustomCodec,
     FieldError,
     FieldType,
     Integer,
-    ItsOwn,
     Names,
     Notation,
-    Several,
+    Repeated,
     collection_problem,
     described,
     names_of_fields,
     what_can_be_changed,
 )
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, misfit, number
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, number, wrong_type
 
 _SHOWN = 60
-"""Characters shown of a misfit value."""
+"""Characters shown of an unsuitable value."""
 ADVICE = "write U8, U16, U32, I64, NodeId, bool, str, bytes, tuple[T, ...], a record, a message, or T | None"
 
 Writing = Callable[[Writer, Any], None]
@@ -53,7 +53,7 @@ Reading = Callable[[Reader, dict[str, Any]], None]
 
 
 class FixedSize(NamedTuple):
-    """The size of all messages of a class; `pack` raises struct.error for misfit `values`.
+    """The size of all messages of a class; `pack` raises struct.error for unsuitable `values`.
 
     Values of other types than `types` must be written to find out.
     """
@@ -103,7 +103,7 @@ class Layout:
         self.notation = Notation(kinds, notation)
 
     def write(self, writer: Writer, record: Any) -> None:
-        """Append all fields of a record; raise struct.error for a misfit number."""
+        """Append all fields of a record; raise struct.error for an unsuitable number."""
         for write in self.writers:
             write(writer, record)
 
@@ -114,7 +114,7 @@ class Layout:
             read(reader, values)
         return values
 
-    def misfit(self, record: Any) -> str:
+    def unfit_field(self, record: Any) -> str:
         """Return the field whose value cannot be written, as "path = [1, 2]", or an empty text.
 
         It writes each field again: noting the current field would slow every message.
@@ -161,16 +161,16 @@ class Record:
         A similar class would arrive as another one.
         """
         if not isinstance(value, self._cls):
-            raise misfit(value, self._cls)
+            raise wrong_type(value, self._cls)
         self.layout.write(writer, value)
 
     def checking(self, name: str) -> Writing:
-        """Return a check that raises MisfitError unless the field holds such a record."""
+        """Return a check that raises EncodingError unless the field holds such a record."""
         value, cls = attrgetter(name), self._cls
 
         def check(_: Writer, record: Any) -> None:
             if not isinstance(found := value(record), cls):
-                raise misfit(found, cls)
+                raise wrong_type(found, cls)
 
         return check
 
@@ -243,7 +243,7 @@ class _Bits:
             if value is True:
                 byte |= mask
             elif value is not False:
-                raise misfit(value, bool)
+                raise wrong_type(value, bool)
         for name, mask, kind in self._optional:
             value = getattr(record, name)
             if value is not None:
@@ -355,7 +355,7 @@ def _several(annotation: Any, count: Integer) -> FieldType:
     arguments = get_args(annotation)
     if len(arguments) != 2 or arguments[1] is not Ellipsis:
         raise FieldError(f"{annotation} cannot travel: write tuple[T, ...], or a NamedTuple")
-    return Several(field_type(arguments[0]), count)
+    return Repeated(field_type(arguments[0]), count)
 
 
 def _one_of(union: Any) -> FieldType:
@@ -371,7 +371,7 @@ def _of_class(cls: Any) -> FieldType:
         own: FieldType = cls.as_field()
         return own
     if hasattr(cls, "write") and hasattr(cls, "read"):
-        return ItsOwn(cls)
+        return CustomCodec(cls)
     if issubclass(cls, Enum):
         return Enumeration(cls)
     if dataclasses.is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields")):
@@ -409,9 +409,9 @@ class Enumeration:
 
 
 def _truth(value: Any) -> bool:
-    """Return a bit's value; raise MisfitError, because 2 or "no" would arrive as True."""
+    """Return a bit's value; raise EncodingError, because 2 or "no" would arrive as True."""
     if value is not True and value is not False:
-        raise misfit(value, bool)
+        raise wrong_type(value, bool)
     return value
 
 

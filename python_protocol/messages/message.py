@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from roambus.python_protocol.messages.fields import OTHERS, U16, FieldType, Names, bit
 from roambus.python_protocol.messages.layout import FixedSize, Layout
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, misfit
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, wrong_type
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(bit,))
@@ -109,7 +109,7 @@ class Message(metaclass=_MessageClass):
         try:
             self.write(writer)
         except struct.error as error:
-            field = self._layout.misfit(self) or repr(self)
+            field = self._layout.unfit_field(self) or repr(self)
             text = f"a {self.message_type} cannot be sent, because a value does not fit its field: {field}: {error}"
             raise ValueError(text) from None
         return writer.getvalue()
@@ -150,7 +150,7 @@ class Inner:
     def write(self, writer: Writer, value: Message) -> None:
         """Append tag and fields."""
         if not isinstance(value, self.classes):
-            raise misfit(value, self.classes[0])
+            raise wrong_type(value, self.classes[0])
         writer.data += value._head
         value.write(writer)
 

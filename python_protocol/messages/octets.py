@@ -1,8 +1,8 @@
 """Bytes in network byte order: writers and readers.
 
-A `Writer` raises `struct.error`, or its kind `MisfitError`, for a misfit value, the author's mistake. A `Reader` raises
-only `DecodeError`, because its bytes come from others. A type that is written by hand can declare the shape of its
-bytes for dissectors.
+A `Writer` raises `struct.error`, or its kind `EncodingError`, for an unsuitable value, the author's mistake. A `Reader`
+raises only `DecodeError`, because its bytes come from others. A type that is written by hand can declare the shape of
+its bytes for dissectors.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class DecodeError(ValueError):
     """The bytes are not a message: the peer misbehaved."""
 
 
-class MisfitError(struct.error):
+class EncodingError(struct.error):
     """A value is not of its field's type."""
 
 
-def misfit(value: Any, cls: type[Any]) -> MisfitError:
+def wrong_type(value: Any, cls: type[Any]) -> EncodingError:
     """Return the error for a value of the wrong class."""
-    return MisfitError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
+    return EncodingError(f"{value!r} is not of type {cls.__name__}, but of type {type(value).__name__}")
 
 
 class Writer:
@@ -78,20 +78,20 @@ class Writer:
 
     def _counted(self, pack: Callable[[int], bytes], data: bytes, limit: str) -> None:
         if type(data) is not bytes:
-            raise misfit(data, bytes)
+            raise wrong_type(data, bytes)
         try:
             self.data += pack(len(data)) + data
         except struct.error:
-            raise MisfitError(f"{len(data)} bytes are too many: {limit}") from None
+            raise EncodingError(f"{len(data)} bytes are too many: {limit}") from None
 
     def text(self, text: str) -> None:
         """At most 255 bytes of UTF-8, their count before them."""
         if type(text) is not str:
-            raise MisfitError(f"{text!r} is not text, but of type {type(text).__name__}")
+            raise EncodingError(f"{text!r} is not text, but of type {type(text).__name__}")
         try:
             data = text.encode()
         except UnicodeEncodeError:
-            raise MisfitError(f"{text!r} is not to be written in UTF-8") from None
+            raise EncodingError(f"{text!r} is not to be written in UTF-8") from None
         self._counted(_pack_u8, data, "a str holds at most 255 of UTF-8: declare LongBytes, and encode the text")
 
     def zeros(self, count: int) -> None:

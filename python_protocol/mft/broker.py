@@ -48,14 +48,14 @@ class Broker(Forwarding):
         self._lost: set[NodeId] = set()
         self._owed_filters: set[NodeId] = set()
 
-    def hear(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
+    def _handle_message(self, message: Message, sender: NodeId, now: SimTime, event: Received | None = None) -> None:
         """Take a message from an interface or the own client; from others only notifications."""
         if isinstance(message, Bmig) and message.hops == 0:
             self.meet(sender)  # a message that begins at its sender shows that this broker is the sender's
         elif isinstance(message, Sub | Uns | Mig) and _is_from_client(sender, message):
             self.meet_client(sender)
         if isinstance(message, Pub | Rep) or self.reaches(sender):
-            super().hear(message, sender, now, event)
+            super()._handle_message(message, sender, now, event)
 
     # Algorithm 4.1
 

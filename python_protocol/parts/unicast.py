@@ -250,7 +250,7 @@ class Router(Brokerless):
         # What the link layer carries is handled as if it had come by itself. Several come at once where one was
         # missing.
         for message in self.frames.receive(frame, sender, now):
-            self.hear(message, sender, now)
+            self._handle_message(message, sender, now)
 
     @on_timer(UnicastTimer)
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:

@@ -15,9 +15,9 @@ import click
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
-from roambus.console.options import MEASURE, THING_NAME, Named
+from roambus.console.options import ENTRY_NAME, MEASURE, Named
 from roambus.console.output import answer, answer_whole, command_output, console, remark
-from roambus.experiments.listing import KINDS, SINGULAR, own_things, shown_first
+from roambus.experiments.listing import KINDS, SINGULAR, own_entries, shown_first
 
 
 @click.command("list")
@@ -32,7 +32,7 @@ def list_things(kind: str | None, measure: Sequence[str]) -> None:
 
     Example: roambus list sweeps
     """
-    found = {each_kind: shown_first(each_kind) | own_things(each_kind) for each_kind in ((kind,) if kind else KINDS)}
+    found = {each_kind: shown_first(each_kind) | own_entries(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
 
@@ -54,7 +54,7 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 
 
 @click.command()
-@click.argument("name", type=THING_NAME)
+@click.argument("name", type=ENTRY_NAME)
 @click.option("--kind", type=click.Choice(KINDS), help="Shows only this kind, if several things have the name.")
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what you can set.

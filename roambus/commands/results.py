@@ -1,7 +1,7 @@
 """Commands on results: `aggregate` computes metrics, `compare` tests agents, `figures` draws.
 
 Each reads the folder of a sweep, of a study or of single runs. A `Selection` says what of it `compare` and `figures`
-show, `Own` which metrics and study of the user's own come in.
+show, `StudyOptions` which metrics and study of the user's own come in.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from roambus.experiments.figures.style import Look, read_look
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
-    from roambus.experiments.comparing.comparison import Asked
+    from roambus.experiments.comparing.comparison import CompareOptions
     from roambus.experiments.comparing.loading import Loaded
     from roambus.experiments.studies.study import Study
 
 
-class Own(NamedTuple):
+class StudyOptions(NamedTuple):
     """Metrics and the study of the user's own."""
 
     measure: Sequence[str]
@@ -55,12 +55,12 @@ class Selection(NamedTuple):
     against: str | None
     wheres: Sequence[str]
 
-    def load(self, results: Path, own: Own) -> tuple[Loaded, Asked]:
+    def load(self, results: Path, own: StudyOptions) -> tuple[Loaded, CompareOptions]:
         """Read the sweep's measurements, computing missing metrics; raise UserError."""
-        from roambus.experiments.comparing.comparison import Asked
+        from roambus.experiments.comparing.comparison import CompareOptions
         from roambus.experiments.comparing.loading import load
 
-        asked = Asked(self.names(), tuple(self.metrics), self.against, values_of(self.wheres))
+        asked = CompareOptions(self.names(), tuple(self.metrics), self.against, values_of(self.wheres))
         return load(results, own.load_study(), progress(), own.measure), asked
 
     def names(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _selection(text: str) -> Decorator:
     return grouped("selection", Selection, SOME_AGENTS, metrics, AGAINST, WHERE)
 
 
-OWN = grouped("own", Own, MEASURE, STUDY)
+STUDY_OPTIONS = grouped("own", StudyOptions, MEASURE, STUDY)
 _OUT = click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
 LOOK = grouped(
     "look",
@@ -114,8 +114,8 @@ LOOK = grouped(
     show_default=True,
     help="The master of Spark, such as spark://host:7077; all its workers must reach RESULTS by the same path.",
 )
-@OWN
-def aggregate(results: Path, afresh: bool, master: str, own: Own) -> None:
+@STUDY_OPTIONS
+def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> None:
     """Computes the metrics of the runs in RESULTS, with Spark.
 
     The tables are in the folder metrics in RESULTS. The file runs.csv has a row for each run. The file points.csv has
@@ -149,8 +149,8 @@ def aggregate(results: Path, afresh: bool, master: str, own: Own) -> None:
 @click.argument("results", type=FOLDER)
 @_selection(f"A metric to compare; give the option again for more.  [default: {', '.join(MAIN_METRICS)}]")
 @_OUT
-@OWN
-def compare(results: Path, selection: Selection, out: Path | None, own: Own) -> None:
+@STUDY_OPTIONS
+def compare(results: Path, selection: Selection, out: Path | None, own: StudyOptions) -> None:
     """Compares the agents of a sweep, metric by metric, in numbers.
 
     RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals, and
@@ -181,9 +181,9 @@ def compare(results: Path, selection: Selection, out: Path | None, own: Own) -> 
 @click.argument("results", type=FOLDER)
 @_selection("Draws only this metric, or with 'all' every measured one; give the option again for more.")
 @LOOK
-@OWN
+@STUDY_OPTIONS
 @_OUT
-def figures(results: Path, selection: Selection, look: Look, own: Own, out: Path | None) -> None:
+def figures(results: Path, selection: Selection, look: Look, own: StudyOptions, out: Path | None) -> None:
     """Draws the figures of RESULTS, each with its caption in a text file beside it.
 
     It draws the figures that the results' study plans, or one for each of the main metrics and of the study's own;
@@ -213,7 +213,7 @@ def figures(results: Path, selection: Selection, look: Look, own: Own, out: Path
 
 
 def _draw_comparison(
-    results: Path, selection: Selection, look: Look, own: Own, out: Path | None
+    results: Path, selection: Selection, look: Look, own: StudyOptions, out: Path | None
 ) -> tuple[list[Path], Sequence[str]]:
     from roambus.experiments.comparing.comparison import draw_compared
 

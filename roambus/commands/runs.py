@@ -175,7 +175,7 @@ def _announce(folder: Path) -> None:
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
     """Return a sweep of one run; values become axes, and the agent gets a folder-safe name."""
-    from roambus.experiments.sweeps.narrowing import sweep_of
+    from roambus.experiments.sweeps.selection import sweep_of
     from roambus.experiments.sweeps.sweep import AgentChoice
     from roambus.experiments.templates.render import find_template
 

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.sweeps import CHOICE, WISH, Choice, Making, Wish, make_crew, run_sweep, run_until_known
+from roambus.commands.sweeps import (
+    PRECISION_OPTIONS,
+    SWEEP_OPTIONS,
+    PrecisionOptions,
+    RunOptions,
+    SweepOptions,
+    make_executor,
+    run_sweep,
+    run_until_known,
+)
 from roambus.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, factory_of
 from roambus.console.output import answer, report_problems
 
@@ -26,8 +35,8 @@ if TYPE_CHECKING:
 @click.option(
     "--quick", is_flag=True, help="Runs a small version of the study, with fewer values and seeds: a minute or two."
 )
-@CHOICE
-@WISH
+@SWEEP_OPTIONS
+@PRECISION_OPTIONS
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
@@ -37,8 +46,8 @@ if TYPE_CHECKING:
 def reproduce(
     study: str,
     quick: bool,
-    choice: Choice,
-    wished: Wish | None,
+    choice: SweepOptions,
+    requested: PrecisionOptions | None,
     workers: int,
     spark: str | None,
     backend: str | None,
@@ -64,18 +73,20 @@ def reproduce(
         unlinked_below(folder, sweep_folder(folder, chosen, part).relative_to(folder) / SWEEP_FILE)
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
-    crew, master = make_crew(workers, spark), spark or "local[*]"
+    executor, master = make_executor(workers, spark), spark or "local[*]"
     problems = []
     for part in chosen.sweeps:
-        usual = {AGENT: part.quick[AGENT]} if wished and AGENT in part.quick else {}
+        usual = {AGENT: part.quick[AGENT]} if requested and AGENT in part.quick else {}
         small = (part.quick, part.quick_seeds) if quick else (usual, None)
         sweep, place = choice.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
         factory = factory_of(backend or sweep.backend)
-        make = partial(run_sweep, out=place, crew=crew, making=Making(retry_failed=True), backend=factory)
-        if wished is None or not (part.claims or wished.metric):
+        make = partial(
+            run_sweep, out=place, executor=executor, run_options=RunOptions(retry_failed=True), backend=factory
+        )
+        if requested is None or not (part.claims or requested.metric):
             problems += make(sweep)
         else:
-            problems += run_until_known(sweep, place, wished, part.claims, part.extra, make, master)
+            problems += run_until_known(sweep, place, requested, part.claims, part.extra, make, master)
     with spark_session(master):
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)

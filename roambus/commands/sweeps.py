@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
-    from roambus.experiments.sweeps.runner import Crew, Summary
+    from roambus.experiments.sweeps.runner import Executor, Summary
     from roambus.experiments.sweeps.stores import Store
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
@@ -70,7 +70,7 @@ FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
 """Seeds of each point before judgement; claims span points and need fewer."""
 
 
-class Choice(NamedTuple):
+class SweepOptions(NamedTuple):
     """The part of a sweep to run, from options."""
 
     settings: Sequence[str]
@@ -81,7 +81,7 @@ class Choice(NamedTuple):
 
     def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
         """Return the chosen part of the sweep; `small` and `small_seeds` are defaults. Raise UserError."""
-        from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents, with_parameters
+        from roambus.experiments.sweeps.selection import override, same_labels, with_agents, with_parameters
 
         chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
         if self.agents is not None:
@@ -92,14 +92,14 @@ class Choice(NamedTuple):
 
     def named(self, name: str) -> Sweep:
         """Return a named sweep, or a template swept by settings; raise UserError."""
-        from roambus.experiments.sweeps.narrowing import is_template
+        from roambus.experiments.sweeps.selection import is_template
         from roambus.experiments.sweeps.sweep_file import read_sweep
 
         return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
 
     def swept(self, source: str, template: str) -> Sweep:
         """Return a template swept by settings; `source` is for messages. Raise UserError."""
-        from roambus.experiments.sweeps.narrowing import sweep_of
+        from roambus.experiments.sweeps.selection import sweep_of
         from roambus.experiments.sweeps.sweep import AgentChoice
         from roambus.experiments.templates.render import find_template
 
@@ -114,7 +114,7 @@ def _stem(name: str) -> str:
     return Path(name.removesuffix(".ini.j2")).stem
 
 
-class Making(NamedTuple):
+class RunOptions(NamedTuple):
     """Options for making a sweep's runs; `part` selects some."""
 
     level: str = "app"
@@ -125,7 +125,7 @@ class Making(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PrecisionOptions:
     """The requested precision: half width, and optional metric and first seeds."""
 
     width: str
@@ -147,14 +147,14 @@ class Wish:
         return f"--precision {self.width}{metric} --first-seeds {first}"
 
 
-def wish(precision: str | None, metric: str | None, first_seeds: int | None) -> Wish | None:
+def precision_options(precision: str | None, metric: str | None, first_seeds: int | None) -> PrecisionOptions | None:
     """Return the requested precision, if any; raise UserError for meaningless options."""
     goes_with("precision", precision, "metric", "first_seeds")
-    return None if precision is None else Wish(precision, metric, first_seeds)
+    return None if precision is None else PrecisionOptions(precision, metric, first_seeds)
 
 
-CHOICE = grouped("choice", Choice, VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
-WISH = grouped("wished", wish, PRECISION, METRIC, FIRST_SEEDS)
+SWEEP_OPTIONS = grouped("choice", SweepOptions, VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
+PRECISION_OPTIONS = grouped("requested", precision_options, PRECISION, METRIC, FIRST_SEEDS)
 _RETRY = click.option("--retry-failed", is_flag=True, help="Repeats failed runs.")
 _PART = click.option(
     "--part", default="0/1", metavar="I/N", help="Makes only part I of N, as a task of a job array does."
@@ -163,25 +163,25 @@ _PART = click.option(
 
 @click.command()
 @click.argument("sweep", metavar="SWEEP|TEMPLATE", type=SWEEP_NAME)
-@CHOICE
-@WISH
+@SWEEP_OPTIONS
+@PRECISION_OPTIONS
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
 @DEADLINE
-@grouped("making", Making, LEVEL, _RETRY, CHECK, RECORD, _PART)
+@grouped("run_options", RunOptions, LEVEL, _RETRY, CHECK, RECORD, _PART)
 @click.option("--slurm", type=FILE, metavar="FILE", help="Writes a job array for SLURM to this file, and makes no run.")
 @click.option("--tasks", type=click.IntRange(1), help="How many tasks the job array has.  [default: one for each run]")
 @click.option("--out", type=FOLDER, help="The folder for the results.  [default: results/NAME]")
 def sweep(
     sweep: str,
-    choice: Choice,
-    wished: Wish | None,
+    choice: SweepOptions,
+    requested: PrecisionOptions | None,
     workers: int,
     spark: str | None,
     backend: str | None,
     deadline: float | None,
-    making: Making,
+    run_options: RunOptions,
     slurm: Path | None,
     tasks: int | None,
     out: Path | None,
@@ -193,7 +193,7 @@ def sweep(
     --agents chooses the agents. After Ctrl-C or a crash the same command makes the missing runs. The command reports a
     run that fails, and goes on with the others; then the exit code is 1.
 
-    With --slurm the command instead writes a script for sbatch (roambus docs cluster).
+    With --slurm the command instead writes a script for sbatch (the page cluster).
 
     Example: roambus sweep thesis --set config=C2,C4 --set speed=2 --seeds 3 --out results/small
 
@@ -212,11 +212,13 @@ def sweep(
         answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
         return
     factory = factory_of(backend or chosen.backend, deadline)
-    make = partial(run_sweep, out=folder, crew=make_crew(workers, spark), making=making, backend=factory)
-    if wished is None:
+    make = partial(
+        run_sweep, out=folder, executor=make_executor(workers, spark), run_options=run_options, backend=factory
+    )
+    if requested is None:
         report_problems(make(chosen))
     else:
-        report_problems(run_until_known(chosen, folder, wished, (), extra, make, spark or "local[*]"))
+        report_problems(run_until_known(chosen, folder, requested, (), extra, make, spark or "local[*]"))
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
@@ -232,7 +234,9 @@ def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None
 # Making the runs
 
 
-def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: BackendFactory) -> list[str]:
+def run_sweep(
+    sweep: Sweep, out: Path, executor: Executor, run_options: RunOptions, backend: BackendFactory
+) -> list[str]:
     """Make a sweep's runs, showing progress; return a line for each failed run, already reported."""
     from rich.progress import track
 
@@ -243,17 +247,17 @@ def run_sweep(sweep: Sweep, out: Path, crew: Crew, making: Making, backend: Back
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
-    part = SweepPart.read(making.part)
+    part = SweepPart.read(run_options.part)
     detail(f"{out}: planning")
-    planned = plan_runs(sweep, out, TraceLevel(making.level), watched, backend)
+    planned = plan_runs(sweep, out, TraceLevel(run_options.level), watched, backend)
     chosen = part.of_all(planned)
-    plans = [replace(plan, check=making.check, record=recorder(making.record)) for plan in chosen]
+    plans = [replace(plan, check=run_options.check, record=recorder(run_options.record)) for plan in chosen]
     announce_compilation(backend, plans)
-    if making.part == Making().part and is_shared(out):
+    if run_options.part == RunOptions().part and is_shared(out):
         remark(f"another command makes runs in {out}: those that are in both are made twice, so end one of them")
     try:
         with opened_results(sweep, out):
-            made = run_plans(plans, backend, _publishing(crew, out), making.retry_failed, progress())
+            made = run_plans(plans, backend, _publishing(executor, out), run_options.retry_failed, progress())
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None
     counts = {"done": made.complete, "already_there": made.skipped, "failed": len(made.failures)}
@@ -270,13 +274,13 @@ def _failures(made: Summary) -> list[str]:
     return [f"{place}: {error}" for place, error in made.failures]
 
 
-def make_crew(workers: int, spark: str | None) -> Crew:
-    """Return the crew: local processes, or a Spark cluster's executors."""
+def make_executor(workers: int, spark: str | None) -> Executor:
+    """Return the executor: local processes, or a Spark cluster's executors."""
     if spark is None:
         from roambus.experiments.sweeps.processes import Processes
 
         return Processes(workers)
-    made: Crew = extension("--spark", EXECUTORS, "spark")(spark, remark)
+    made: Executor = extension("--spark", EXECUTORS, "spark")(spark, remark)
     return made
 
 
@@ -288,8 +292,8 @@ def extension(option: str, group: str, name: str) -> Callable[..., Any]:
     return found
 
 
-def _publishing(crew: Crew, results: Path) -> Crew:
-    """Return the crew; for results on a store it publishes each run as it ends.
+def _publishing(executor: Executor, results: Path) -> Executor:
+    """Return the executor; for results on a store it publishes each run as it ends.
 
     Raise UserError for cluster executors, whose machines lack the store's folder.
     """
@@ -299,10 +303,10 @@ def _publishing(crew: Crew, results: Path) -> Crew:
     stores = context.meta.get(STORES, []) if context is not None else []
     store: Store | None = next((store for store in stores if results.is_relative_to(store.folder)), None)
     if store is None:
-        return crew
-    if not isinstance(crew, Processes):
+        return executor
+    if not isinstance(executor, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return store.publishing(crew)
+    return store.publishing(executor)
 
 
 # Until it is known
@@ -311,7 +315,7 @@ def _publishing(crew: Crew, results: Path) -> Crew:
 def run_until_known(
     sweep: Sweep,
     out: Path,
-    wished: Wish,
+    requested: PrecisionOptions,
     claims: Sequence[ClaimTest],
     extra: Extra,
     make: Callable[[Sweep], list[str]],
@@ -323,24 +327,24 @@ def run_until_known(
     """
     from roambus.experiments.precision import for_claims, for_metric
 
-    _check_metric(wished.metric, extra)
-    by_claims = bool(claims) and wished.metric is None
-    precision = wished.precision(FIRST_FOR_CLAIMS if by_claims else FIRST_FOR_METRIC, len(sweep.seeds))
+    _check_metric(requested.metric, extra)
+    by_claims = bool(claims) and requested.metric is None
+    precision = requested.precision(FIRST_FOR_CLAIMS if by_claims else FIRST_FOR_METRIC, len(sweep.seeds))
 
     def wanted(measured: Measurements) -> Wanted:
         if by_claims:
             return for_claims(sweep, measured, claims, precision)
-        return for_metric(sweep, measured, wished.metric or DELIVERY_RATE_ALL, precision)
+        return for_metric(sweep, measured, requested.metric or DELIVERY_RATE_ALL, precision)
 
     first = tuple(sweep.seeds[: precision.first])
-    grown = replace(sweep, seeds=first, precision=wished.options(precision.first))
+    grown = replace(sweep, seeds=first, precision=requested.options(precision.first))
     while True:
         problems = make(grown)
         measured, unreadable = _measured(out, extra, master)
         found = wanted(measured)
         more = {point: count for point, count in found.seeds.items() if count > precision.first}
         if more == grown.more_seeds:
-            _tell(out, found, precision, None if by_claims else wished.metric or DELIVERY_RATE_ALL)
+            _tell(out, found, precision, None if by_claims else requested.metric or DELIVERY_RATE_ALL)
             return list(dict.fromkeys([*problems, *unreadable]))
         grown = replace(grown, more_seeds=more)
 

@@ -106,7 +106,7 @@ def _metrics(context: click.Context) -> Iterable[str]:
 
 
 def _variables(context: click.Context) -> Iterator[str]:
-    from roambus.experiments.sweeps.narrowing import is_template
+    from roambus.experiments.sweeps.selection import is_template
     from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
     from roambus.experiments.templates.render import find_template, template_variables
 
@@ -131,7 +131,7 @@ TEMPLATE_NAME = Named(_names("templates"), or_file=True)
 SWEEP_NAME = Named(_names("sweeps", "templates"), or_file=True)
 STUDY_NAME = Named(_names("studies"), or_file=True)
 METRIC_NAME = Named(_metrics)
-THING_NAME = Named(_names(), or_file=True)
+ENTRY_NAME = Named(_names(), or_file=True)
 VARIABLE_VALUE = Named(_variables)
 PARAMETER_VALUE = Named(_parameters)
 
@@ -296,7 +296,7 @@ WORKERS = click.option(
     help="The number of processes that make runs.",
 )
 SPARK = click.option(
-    "--spark", metavar="spark://HOST:PORT", help="Make the runs on this Spark cluster instead (roambus docs cluster)."
+    "--spark", metavar="spark://HOST:PORT", help="Makes the runs on this Spark cluster instead (the page cluster)."
 )
 STUDY = click.option(
     "--study",

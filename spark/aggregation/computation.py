@@ -37,7 +37,7 @@ from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
-from roambus.spark.metrics.arrays import NonsenseError
+from roambus.spark.metrics.arrays import InvalidDetailError
 from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
 from roambus.spark.metrics.extra import Extra, files_of
 from roambus.spark.metrics.run import Run
@@ -263,7 +263,7 @@ def _damage(file: Path, error: DamagedTraceError) -> Row:
     cause = error.__context__
     # What a disk or a lack of memory is to blame for can have passed the next time; what a file holds cannot.
     passes = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno is not None)
-    return {PROBLEM: what if isinstance(error, NonsenseError) else f"{what}: {REMEDY}", _PASSES: passes}
+    return {PROBLEM: what if isinstance(error, InvalidDetailError) else f"{what}: {REMEDY}", _PASSES: passes}
 
 
 class MetricError(Exception):

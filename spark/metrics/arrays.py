@@ -153,7 +153,7 @@ class Arrays:
         number = np.array([_node_of(text) for text in words], "int64")[word]
         row, number = where[row[number >= 0]], number[number >= 0]
         if np.any(number > GREATEST_NODE):
-            raise self._nonsense(event)
+            raise self._invalid_detail(event)
         return _Keyed(
             rows.codes(schema.NOTIFICATION_ID)[row].astype("int64") << 16 | number, rows.numbers(schema.TIME_S)[row]
         )
@@ -183,8 +183,8 @@ class Arrays:
         keys = rows.codes(schema.NOTIFICATION_ID)[where].astype("int64") << 16 | rows.numbers(schema.NODE)[where]
         return _Keyed(keys, time_s[order], hops[order])
 
-    def _nonsense(self, event: str) -> NonsenseError:
-        return NonsenseError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
+    def _invalid_detail(self, event: str) -> InvalidDetailError:
+        return InvalidDetailError(self.file, f"a {event} row whose {schema.DETAIL} holds no numbers: correct its agent")
 
     # Nodes
 
@@ -243,7 +243,7 @@ class Arrays:
             found = self._each(where, float)
             if np.isfinite(found).all():
                 return found
-        raise self._nonsense(event)
+        raise self._invalid_detail(event)
 
     def _each(self, where: Integers, read: Callable[[Any], float]) -> Floats:
         texts, place = self.rows.texts(schema.DETAIL, where)
@@ -289,7 +289,7 @@ class Arrays:
         return len(np.unique(self.heard.node.astype("int64") << 32 | self.heard.notification))
 
 
-class NonsenseError(DamagedTraceError):
+class InvalidDetailError(DamagedTraceError):
     """An intact trace has impossible contents."""
 
 

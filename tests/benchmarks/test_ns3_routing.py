@@ -22,7 +22,7 @@ from benchmarks.ns3_routing import (
     run_ours,
     scenario_of,
 )
-from roambus.bridge.scenario.nodes import GivenWay
+from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.ns3.tests.adapter import ns3
 from roambus.python_protocol.roles import Role

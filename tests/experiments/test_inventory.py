@@ -12,7 +12,7 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import everything, find
-from roambus.experiments.listing import KINDS, first_sentence, own_things, shown_first, summaries
+from roambus.experiments.listing import KINDS, first_sentence, own_entries, shown_first, summaries
 from roambus.experiments.shipped import shipped_files, shipped_studies
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -166,7 +166,7 @@ def test_files_of_ones_own_are_listed_without_being_run(tmp_path: Path, monkeypa
     for name, text in OWN.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert {kind: own_things(kind) for kind in KINDS} == {
+    assert {kind: own_entries(kind) for kind in KINDS} == {
         "agents": {"ferry.py": "Carries.", "two.py:A": "", "two.py:B": ""},
         "templates": {"town.ini.j2": "A town."},
         "sweeps": {"own.toml": "My sweep."},

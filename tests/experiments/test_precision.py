@@ -25,7 +25,7 @@ from benchmarks.precision_coverage import (
 from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
 from roambus.bridge.system.errors import UserError
 from roambus.commands import sweeps
-from roambus.commands.sweeps import Wish, run_until_known
+from roambus.commands.sweeps import PrecisionOptions, run_until_known
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.precision import (
     EARLY_ERROR,
@@ -39,8 +39,8 @@ from roambus.experiments.precision import (
     significance_of,
 )
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe, opened_results
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, points_of
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.catalogue import DELAY_MEAN_S
@@ -165,7 +165,7 @@ def test_runs_are_made_until_it_is_known(
         made.append(sweep)
         return []
 
-    asked = Wish("0.01", None, None)
+    asked = PrecisionOptions("0.01", None, None)
     for _ in range(2):
         assert run_until_known(SWEEP, Path("out"), asked, tests, NOTHING, make, "local") == []  # type: ignore[arg-type]
         said = capsys.readouterr().out
@@ -178,7 +178,7 @@ def test_runs_are_made_until_it_is_known(
 def test_more_first_seeds_than_there_may_be_are_refused() -> None:
     """A point would begin beyond its end."""
     with pytest.raises(UserError, match="--first-seeds"):
-        Wish("0.1", None, 11).precision(5, 10)
+        PrecisionOptions("0.1", None, 11).precision(5, 10)
 
 
 def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:
@@ -188,7 +188,7 @@ def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:
         raise AssertionError("a run was made")
 
     with pytest.raises(UserError, match="unknown metric 'hop_mean': did you mean 'hops_mean'"):
-        run_until_known(SWEEP, Path("out"), Wish("0.01", "hop_mean", None), (), NOTHING, make, "local")
+        run_until_known(SWEEP, Path("out"), PrecisionOptions("0.01", "hop_mean", None), (), NOTHING, make, "local")
 
 
 @pytest.mark.parametrize(

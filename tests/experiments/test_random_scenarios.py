@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from roambus.bridge.mobility import path, positions
-from roambus.bridge.scenario.nodes import RandomWaypoint
+from roambus.bridge.mobility.paths import path, positions
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.experiments.random_scenarios import Start, drawn_interests, steady_starts
 from roambus.python_protocol.simtime import SECOND
 

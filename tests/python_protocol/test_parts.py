@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from roambus.python_protocol.actions import Send, SetTimer
-from roambus.python_protocol.agent import Process, on
+from roambus.python_protocol.agent import Process, heard_by, on
 from roambus.python_protocol.messages.fields import U8, FieldError, LongTuple
 from roambus.python_protocol.messages.layout import field_type
 from roambus.python_protocol.messages.message import Message, MessageSet
@@ -60,7 +60,7 @@ class Whole(Process):
     @on(Ping)
     def pass_on(self, ping: Ping, sender: NodeId, now: SimTime) -> None:
         self.set_timer("before", 1)
-        self.part.hear(ping, sender, now)
+        self.part._handle_message(ping, sender, now)
         self.set_timer("after", 1)
 
 
@@ -68,7 +68,7 @@ def test_what_a_part_asks_for_stays_in_order() -> None:
     """Whoever drives the whole gets the actions of its parts among its own."""
     whole = Whole()
     for _ in range(2):
-        whole.hear(Ping(), 3, 0)
+        whole._handle_message(Ping(), 3, 0)
         assert whole.take() == [SetTimer("before", 1), Send(3, Pong()), SetTimer("after", 1)]
 
 
@@ -76,14 +76,14 @@ def test_a_copy_has_parts_of_its_own() -> None:
     """What a copy asks for is not among the actions of the original."""
     whole = Whole()
     copied = deepcopy(whole)
-    copied.hear(Ping(), 3, 0)
+    copied._handle_message(Ping(), 3, 0)
     assert whole.take() == []
     assert len(copied.take()) == 3
 
 
 def test_a_process_tells_which_messages_it_hears() -> None:
     """They are those that it has handlers for."""
-    assert Part.heard() == [Ping]
+    assert heard_by(Part) == [Ping]
 
 
 @pytest.mark.parametrize("carried", [Ping(), Pong()])

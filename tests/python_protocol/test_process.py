@@ -144,15 +144,15 @@ def test_a_subclass_replaces_handlers_and_takes_the_rest() -> None:
 
 
 class Listener(Agent):
-    """Its handlers have names that a process has, too."""
+    """Its handlers have the names that a process's own methods would have first."""
 
     @on(Hello)
-    def hear(self, hello: Hello, sender: NodeId, now: SimTime) -> None:  # type: ignore[override]  # what it tests
+    def hear(self, hello: Hello, sender: NodeId, now: SimTime) -> None:
         """Notes who greets."""
         self.note("heard", peer=sender)
 
     @on_timer("often")
-    def fire(self, key: str, now: SimTime) -> None:  # type: ignore[override]  # what it tests
+    def fire(self, key: str, now: SimTime) -> None:
         """Notes the timer."""
         self.note(key)
 

@@ -55,10 +55,10 @@ def test_a_part_has_one_name(part: str) -> None:
 def test_an_error_has_one_class() -> None:
     """It is found in the real file, also where the link is on the way."""
     program = "import roambus.bridge.system.errors as e, roambus; print(e.__file__, e.UserError is roambus.UserError)"
-    assert python("-c", program, folder=ROOT).stdout.split() == [str(ROOT / "bridge" / "errors.py"), "True"]
+    assert python("-c", program, folder=ROOT).stdout.split() == [str(ROOT / "bridge" / "system" / "errors.py"), "True"]
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", [*PARTS, "extensions"])
 def test_the_links_are_there_for_type_checkers(part: str) -> None:
     """They lead to the real folders."""
     assert (ROOT / "roambus" / part).resolve() == ROOT / part

@@ -10,7 +10,7 @@ import pytest
 from tests.support.distributions import Distributions, build, build_here, files_in_wheel, install, unpack
 from tests.support.places import ROOT, Place
 
-PARTS = ("bridge", "experiments", "omnet", "python_protocol", "spark")
+PARTS = ("bridge", "experiments", "extensions", "omnet", "python_protocol", "spark")
 """The folders at the top of the checkout that are parts of the package."""
 PYTHON = {".py", ".pyi", ".typed"}
 PAGES = {".css", ".html", ".js", ".j2", ".lua", ".md"}
@@ -36,8 +36,13 @@ def sources() -> set[str]:
     files = [file for part in PARTS for file in (ROOT / part).rglob("*")]
     files += [file for file in (ROOT / "roambus").rglob("*") if not set(PARTS) & {*file.relative_to(ROOT).parts[:2]}]
     names = {file.relative_to(ROOT) for file in files if file.is_file()}
-    kept = {name for name in names if not {"__pycache__", "build", "preparing"} & {*name.parts}}
+    kept = {name for name in names if not {"__pycache__", "build", "preparing"} & {*name.parts} and not is_test(name)}
     return {(PurePosixPath("roambus") / name if name.parts[0] in PARTS else name).as_posix() for name in kept}
+
+
+def is_test(name: Path) -> bool:
+    """Whether it is of the tests of an extension, which stay in the repository."""
+    return name.parts[0] == "extensions" and "tests" in name.parts[2:3]
 
 
 def pages() -> set[str]:

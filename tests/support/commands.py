@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from roambus.command_line import main
+from tests.support.removed import skip_if_removed
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 PROMPT = "$ "
@@ -51,6 +52,7 @@ def call(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
     On a cluster it has a process of its own: here it would use the session that there may be.
     """
+    skip_if_removed(command)
     words = shlex.split(command)
     if words[0] != "roambus" or "--spark" in words:
         return subprocess.run(words, env=environment(), check=False).returncode

@@ -6,11 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def documents() -> list[Path]:
+    """Every page, of the core and of each extension."""
+    extensions = (ROOT / "extensions").glob
+    return [*sorted(DOCS.rglob("*.md")), *sorted(extensions("*/page.md")), *sorted(extensions("*/results/*.md"))]
 
 
 def page(name: str) -> Path:
-    """The page of docs/ with this name, whatever its shelf."""
+    """The page of docs/ with this name, whatever its shelf; an extension's page is beside its tests."""
     (found,) = DOCS.rglob(f"{name}.md")
     return found
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from roambus.bridge.formats.movement import Extent
-from roambus.bridge.scenario.nodes import WayPoint
+from roambus.bridge.mobility.model import WayPoint
 from roambus.python_protocol.simtime import SECOND
 
 SIDE = 100.0

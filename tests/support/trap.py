@@ -12,6 +12,7 @@ from textwrap import dedent
 
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.command_line import commands
+from tests.support.removed import REMOVED
 
 CANARY = "canary"
 AGENT = '''
@@ -70,8 +71,9 @@ def lay(folder: Path) -> Path:
     agent = folder / "stranger.py"
     agent.write_text(AGENT)
     arguments = ["field", "--agent", "stranger.py", "--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=5"]
+    kept = [] if "rerun" in REMOVED else ["--record"]
     for seed in ("0", "1"):
-        commands(["run", *arguments, "--seed", seed, "--record", "--out", "."], standalone_mode=False)
+        commands(["run", *arguments, "--seed", seed, *kept, "--out", "."], standalone_mode=False)
     code = f"open({str(folder / CANARY)!r}, 'w').close()\n"
     run = next(folder.glob("traces/*/**/seed=0"))
     for place in (folder, run):

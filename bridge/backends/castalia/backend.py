@@ -26,10 +26,10 @@ from roambus.bridge.backends.castalia.simulators import (
     ways_of,
 )
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
-from roambus.bridge.formats.ini.lookup import Beyond, OnlyOurs
+from roambus.bridge.formats.ini.lookup import NoFurtherKeys, SimulatorKeys
 from roambus.bridge.keys import path_of
+from roambus.bridge.mobility.given_way import MOVEMENT_FILE, GivenWay
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import MOVEMENT_FILE, GivenWay
 from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire import conversion as wire
@@ -273,7 +273,7 @@ class CastaliaFactory(BridgedFactory):
 
     name: str = "castalia"
 
-    def beyond(self) -> Beyond:
+    def beyond(self) -> SimulatorKeys:
         """Return every key in Castalia's NED files; raise UserError."""
         return find_installation().types()
 
@@ -299,12 +299,12 @@ class ServeFactory(BridgedFactory):
     """Receives the run's folder once the host listens."""
     name: str = "castalia"
 
-    def beyond(self) -> Beyond:
+    def beyond(self) -> SimulatorKeys:
         """Return the known keys of a Castalia possibly on another machine."""
         try:
             return find_installation().types()
         except UserError:
-            return OnlyOurs()
+            return NoFurtherKeys()
 
     def prepare(self, scenario: Scenario) -> None:
         """Raise UserError for an unusable address, or links that Castalia cannot play."""

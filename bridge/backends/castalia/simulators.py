@@ -20,9 +20,10 @@ from typing import Protocol
 
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
+from roambus.bridge.mobility.given_way import GivenWay
+from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import GivenWay, WayPoint
 from roambus.bridge.system.errors import BackendError, UserError, describe_end
 from roambus.bridge.system.process import interrupts_postponed
 from roambus.python_protocol.roles import NodeId

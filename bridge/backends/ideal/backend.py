@@ -35,7 +35,7 @@ from roambus.bridge.backends.ideal.graph import (
     receivers,
     relink,
 )
-from roambus.bridge.mobility import moves_until, paths_of
+from roambus.bridge.mobility.paths import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.mobility import Path, positions
+from roambus.bridge.mobility.paths import Path, positions
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition

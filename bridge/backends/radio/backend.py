@@ -38,7 +38,7 @@ from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, bind
 from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
-from roambus.bridge.mobility import moves_until, paths_of
+from roambus.bridge.mobility.paths import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError
 from roambus.python_protocol.agent import Agent

@@ -17,9 +17,10 @@ from scipy.sparse import coo_array
 
 from roambus.bridge.backends.radio.state import CHANGE, MOVE, Measured
 from roambus.bridge.formats.recordings import at_first, later
-from roambus.bridge.mobility import Path, positions
+from roambus.bridge.mobility.model import Mobility
+from roambus.bridge.mobility.paths import Path, positions
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.ideal import MeasuredLinks
-from roambus.bridge.scenario.nodes import Mobility, Static
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -208,17 +209,17 @@ def _changes_of(node: int, mobility: Mobility, points: Path, cells: Cells, time_
 
 def recorded_ground(links: MeasuredLinks, nodes: int, time_limit: SimTime) -> tuple[PathLoss, Measured]:
     """Return all ways between nodes at the start, their delivery, and the changes of both."""
-    choice = links.choice(nodes, time_limit)  # each node is a place of its own, so that a way is a recorded link
+    excerpt = links.excerpt(nodes, time_limit)  # each node is a place of its own, so that a way is a recorded link
     loss, delivery = np.full((nodes * nodes), np.inf), np.zeros(nodes * nodes)
     loss.reshape(nodes, nodes)[np.diag_indices(nodes)] = 0.0
-    way, power = choice.links, links.recording.power_dbm
-    begin = at_first(choice)
-    loss[way[begin]], delivery[way[begin]] = _recorded_loss(choice.rows[begin], power), choice.rows["delivery"][begin]
-    rows, times = later(choice)
+    way, power = excerpt.links, links.recording.power_dbm
+    begin = at_first(excerpt)
+    loss[way[begin]], delivery[way[begin]] = _recorded_loss(excerpt.rows[begin], power), excerpt.rows["delivery"][begin]
+    rows, times = later(excerpt)
     changes = np.zeros(len(rows), CHANGE)
     changes["time"], changes["way"] = times, way[rows]
-    changes["loss_db"] = _recorded_loss(choice.rows[rows], power)
-    changes["delivery"] = choice.rows["delivery"][rows]
+    changes["loss_db"] = _recorded_loss(excerpt.rows[rows], power)
+    changes["delivery"] = excerpt.rows["delivery"][rows]
     starts = nodes * np.arange(nodes + 1)
     return PathLoss(starts, np.zeros(0, np.int32), loss), Measured(delivery, changes)
 

@@ -56,9 +56,9 @@ from roambus.bridge.backends.radio.state import (
     zero_nodes,
 )
 from roambus.bridge.formats.temporal_model import TemporalModel
-from roambus.bridge.mobility import FIRST_OF_OTHERS, Path
+from roambus.bridge.mobility.paths import FIRST_OF_OTHERS, Path
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import Static
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND, SimTime

@@ -4,7 +4,7 @@
 `radio` and `network`.
 """
 
-from roambus.bridge.formats.ini.lookup import Anything
+from roambus.bridge.formats.ini.lookup import AnyKeys
 from roambus.bridge.formats.ini.reader import check_files, file_names, parse_scenario, radio_file_name, read_scenario
 
-__all__ = ["Anything", "check_files", "file_names", "parse_scenario", "radio_file_name", "read_scenario"]
+__all__ = ["AnyKeys", "check_files", "file_names", "parse_scenario", "radio_file_name", "read_scenario"]

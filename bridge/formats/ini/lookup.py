@@ -1,8 +1,8 @@
 """Looks keys up in an ini: the known keys, and their values.
 
 The scenario's modules declare the keys. Any other key, except OMNeT++'s reporting options, is an error, so that nothing
-is silently ignored. A back-end may know more (`Beyond`): Castalia has keys and values that the embedded radio lacks.
-Values are looked up by full path, with the node's number for `node[*]`.
+is silently ignored. A back-end may know more (`SimulatorKeys`): Castalia has keys and values that the embedded radio
+lacks. Values are looked up by full path, with the node's number for `node[*]`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import Any, Protocol, TypeVar
 
 from roambus.bridge.formats.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
+from roambus.bridge.mobility import registry
+from roambus.bridge.mobility.registry import MANAGER
 from roambus.bridge.scenario import definition, ideal, mac, nodes, radio
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
-from roambus.bridge.scenario.nodes import MANAGER
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import ANY, Setting, settings_of
@@ -41,12 +42,12 @@ PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
     "The radio": radio.KEYS,
     "The MAC and the routing": (mac.PROTOCOL, *mac.ROUTING_KEYS),
-    "Mobility": nodes.MOBILITY_KEYS,
+    "Mobility": registry.KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
 """Every node's keys."""
 
-PER_MANAGER: dict[str, tuple[Setting, ...]] = nodes.MANAGER_KEYS
+PER_MANAGER: dict[str, tuple[Setting, ...]] = registry.MODEL_KEYS
 """A node's further keys, by mobility manager."""
 
 IGNORED_OPTIONS = frozenset((
@@ -102,7 +103,7 @@ class WrongKeyError(ValueError):
         self.path = path
 
 
-class BeyondKey(Protocol):
+class SimulatorKey(Protocol):
     """A key declared by a simulator."""
 
     @property
@@ -113,26 +114,26 @@ class BeyondKey(Protocol):
         """Raise ValueError for an invalid text."""
 
 
-class Beyond(Protocol):
+class SimulatorKeys(Protocol):
     """The simulator's keys beyond those declared here."""
 
-    def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey] | None:
+    def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, SimulatorKey] | None:
         """The simulator's keys by full path; `chosen` is the ini's text at a path.
 
         None accepts any value. Raises WrongKeyError, UserError.
         """
 
 
-class OnlyOurs:
+class NoFurtherKeys:
     """No further keys, as for the embedded radio."""
 
-    def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, BeyondKey]:
+    def declared(self, chosen: Callable[[str], str | None]) -> Mapping[str, SimulatorKey]:
         """No keys."""
         del chosen
         return {}
 
 
-class Anything:
+class AnyKeys:
     """An ini checked when its run was made, on any back-end."""
 
     def declared(self, chosen: Callable[[str], str | None]) -> None:
@@ -148,12 +149,12 @@ class Lookup:
     """
 
     def __init__(
-        self, ini: Ini, folder: Path, elsewhere: Mapping[str, Path] | None = None, beyond: Beyond | None = None
+        self, ini: Ini, folder: Path, elsewhere: Mapping[str, Path] | None = None, beyond: SimulatorKeys | None = None
     ) -> None:
         self._ini = ini
         self._folder = folder
         self._elsewhere = elsewhere or {}
-        self._beyond = beyond or OnlyOurs()
+        self._beyond = beyond or NoFurtherKeys()
         self._found: dict[str, Any] = {}
         self._values: dict[tuple[str, str], Any] = {}
         self._replaced: dict[str, UserError] = {}
@@ -242,7 +243,7 @@ class Lookup:
         yield from (partial(self._value, key, path) for key, path in known)
         yield from (partial(self._check_set, *declared) for declared in (self._declared or {}).items())
 
-    def _check_set(self, path: str, declared: BeyondKey) -> None:
+    def _check_set(self, path: str, declared: SimulatorKey) -> None:
         if declared.default is None and self._ini.find(path) is None:
             raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
 
@@ -303,7 +304,7 @@ class Lookup:
         return self._declared == {}
 
     @cached_property
-    def _declared(self) -> Mapping[str, BeyondKey] | None:
+    def _declared(self) -> Mapping[str, SimulatorKey] | None:
         len(self.nodes)  # first of all, for there may be no more than a limit
         while True:
             try:

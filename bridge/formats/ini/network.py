@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from roambus.bridge.formats.contacts import read_contacts
 from roambus.bridge.formats.ini.lookup import Lookup
@@ -22,24 +23,13 @@ from roambus.bridge.formats.movement import Extent, Ways, read_movement
 from roambus.bridge.formats.recordings import choose, read_k7
 from roambus.bridge.formats.temporal_model import TemporalModel, read_temporal_model
 from roambus.bridge.keys import matched, path_of
+from roambus.bridge.mobility.given_way import MOVEMENT_FILE, GivenWay
+from roambus.bridge.mobility.model import Mobility, WayPoint
+from roambus.bridge.mobility.registry import MANAGER, MODELS
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.scenario.ideal import COMPLETE, CONTACTS_FILE, LINKS_FILE, IdealLinks, MeasuredLinks
-from roambus.bridge.scenario.nodes import (
-    DRAWN,
-    FAULTS,
-    MANAGER,
-    MANAGERS,
-    MOVEMENT_FILE,
-    ApplicationSettings,
-    GivenWay,
-    Line,
-    Mobility,
-    NodeSettings,
-    RandomWaypoint,
-    Static,
-    X,
-    Y,
-)
+from roambus.bridge.scenario.nodes import FAULTS, ApplicationSettings, NodeSettings, X, Y
 from roambus.bridge.scenario.plans import Fault, ParentChange
 from roambus.bridge.scenario.radio import TEMPORAL_FILE, ChannelSettings
 from roambus.bridge.scenario.tree import Absence, AbsenceError, check_sequence, check_tree, with_absences
@@ -52,7 +42,6 @@ Place = tuple[float, float] | None
 
 _PART = re.compile(r"(?:\[(?P<first>\d+)(?:\.\.(?P<last>\d+))?\]->)?(?P<how>uniform|center|\d+x\d+)")
 _ONLY_STATIC = settings_of(ChannelSettings)["only_static_nodes"]
-_LINE, _WAYPOINT = settings_of(Line), settings_of(RandomWaypoint)
 
 
 class NodeReader:
@@ -70,7 +59,7 @@ class NodeReader:
         if isinstance(mobility, GivenWay):
             position: Place = mobility.points[0][1:]
         else:
-            position = self.places[node] if node in self.places else self._point(X, Y, node)
+            position = self.places[node] if node in self.places else self.point(X, Y, node)
         power = self._radio.tx_power_dbm(node)
         return self._keys.build(NodeSettings, node, position=position, mobility=mobility, tx_power_dbm=power)
 
@@ -80,45 +69,41 @@ class NodeReader:
         with self._keys.mistakes_of(path_of(NetworkSettings, "deployment")):
             return place_nodes(self._keys.network.deployment, len(self._keys.nodes), self._field_m)
 
-    def _point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
+    def build(self, settings: type[Any], node: NodeId, **others: Any) -> Any:
+        """Settings with the node's values of their keys."""
+        return self._keys.build(settings, node, **others)
+
+    def refuse(self, wrong: object, key: Setting, problem: str, node: NodeId) -> None:
+        """Report a problem of the node's key if it is wrong."""
+        self._keys.refuse(wrong, key.name, problem, node)
+
+    def point(self, x: Setting, y: Setting, node: NodeId) -> tuple[float, float]:
+        """The node's values of two keys, which must lie in the field."""
         for key, limit in zip((x, y), self._field_m, strict=True):
             outside = not 0 <= self._keys.value(key, node) <= limit
-            self._keys.refuse(outside, key.name, f"node {node} is out of the field, 0 to {limit:g} m", node)
+            self.refuse(outside, key, f"node {node} is out of the field, 0 to {limit:g} m", node)
         return self._keys.value(x, node), self._keys.value(y, node)
 
-    def _mobility(self, node: NodeId) -> Mobility:
-        keys, mobility = self._keys, MANAGERS[self._keys.value(MANAGER, node)]
-        if mobility is Static:
-            return Static()
-        problem = f"node {node} moves: set {_ONLY_STATIC.name} = false"
-        keys.refuse(keys.value(_ONLY_STATIC), MANAGER.name, problem, node)
-        if mobility is GivenWay:
-            return self._way(node)
-        if mobility is Line:
-            self._point(_LINE["x"], _LINE["y"], node)
-        moving: Mobility = keys.build(mobility, node)
-        if isinstance(moving, RandomWaypoint):
-            drawn = (moving.first_x, moving.first_y).count(DRAWN)
-            x, y = _WAYPOINT["first_x"], _WAYPOINT["first_y"]
-            keys.refuse(drawn == 1, x.name, f"node {node}: give firstX and firstY, or none", node)
-            if not drawn:
-                self._point(x, y, node)
-        return moving
-
-    def _way(self, node: NodeId) -> GivenWay:
+    def way(self, node: NodeId) -> tuple[WayPoint, ...]:
         """A node's way in its movement file, which is read once; raises OSError, too."""
         path = self._keys.file(MOVEMENT_FILE, node)
         if path not in self._ways:
             lasting = self._keys.build(RunSettings).time_limit
             self._ways[path] = read_movement(path, Extent(len(self._keys.nodes), self._field_m, lasting))
         ways = self._ways[path]
-        self._keys.refuse(node not in ways, MOVEMENT_FILE.name, f"node {node} does not move in {path}", node)
-        return self._keys.build(GivenWay, node, points=ways[node])
+        self.refuse(node not in ways, MOVEMENT_FILE, f"node {node} does not move in {path}", node)
+        return ways[node]
+
+    def _mobility(self, node: NodeId) -> Mobility:
+        model = MODELS[self._keys.value(MANAGER, node)]
+        is_refused = model is not Static and self._keys.value(_ONLY_STATIC)
+        self.refuse(is_refused, MANAGER, f"node {node} moves: set {_ONLY_STATIC.name} = false", node)
+        return model.read(self, node)
 
 
 def movement_file_names(keys: Lookup) -> list[str]:
     """The ini's movement files, in node order; raises UserError."""
-    given = (node for node in keys.nodes if MANAGERS[keys.value(MANAGER, node)] is GivenWay)
+    given = (node for node in keys.nodes if MODELS[keys.value(MANAGER, node)] is GivenWay)
     return list(dict.fromkeys(keys.value(MOVEMENT_FILE, node) for node in given))
 
 

@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.formats.ini.lookup import Beyond, Lookup
+from roambus.bridge.formats.ini.lookup import Lookup, SimulatorKeys
 from roambus.bridge.formats.ini.network import (
     NodeReader,
     movement_file_names,
@@ -136,7 +136,7 @@ def _done(keys: Lookup, node: NodeId, verb: str) -> tuple[Subscribe | Unsubscrib
     return tuple(map(_FILTERS[verb], application.filters)) if verb in _FILTERS else ()
 
 
-def read_scenario(path: Path, beyond: Beyond | None = None) -> Scenario:
+def read_scenario(path: Path, beyond: SimulatorKeys | None = None) -> Scenario:
     """Read `path` and its radio parameters file; raises UserError, or OSError.
 
     `beyond` has keys that the embedded radio lacks.
@@ -153,7 +153,7 @@ def check_files(text: str, path: Path, unused: Sequence[str], backend: str) -> N
 
 
 def parse_scenario(
-    text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None, beyond: Beyond | None = None
+    text: str, path: Path, folder: Path, files: Mapping[str, Path] | None = None, beyond: SimulatorKeys | None = None
 ) -> Scenario:
     """Read an ini's text and its files in `folder`; raises UserError, OSError.
 

@@ -19,10 +19,10 @@ from rich.console import Console
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.runs.run import run_key
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.processes import Processes
 from roambus.experiments.sweeps.progress import Progress
-from roambus.experiments.sweeps.runner import Crew, plan_runs, run_plans
+from roambus.experiments.sweeps.runner import Executor, plan_runs, run_plans
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.extensions.cluster.cluster import Cluster, Task, explain, make
 from roambus.extensions.cluster.tests.clusters import ROAMBUS, LocalCluster, running_cluster, traces
@@ -109,10 +109,10 @@ def write_sweep(folder: Path, on_timer: str) -> Path:
     return file
 
 
-def sweep_with(crew: Crew, sweep: str | Path, results: Path, seeds: int | None, **settings: str) -> None:
+def sweep_with(executor: Executor, sweep: str | Path, results: Path, seeds: int | None, **settings: str) -> None:
     """The sweep over ideal links."""
     plans = plan_runs(override(read_sweep(str(sweep)), settings, seeds), results)
-    run_plans(plans, IdealFactory(), crew, retry_failed=False, progress=Progress(Console(quiet=True)))
+    run_plans(plans, IdealFactory(), executor, retry_failed=False, progress=Progress(Console(quiet=True)))
 
 
 def local(sweep: str | Path, results: Path, seeds: int | None = None, **settings: str) -> dict[str, bytes]:
@@ -217,9 +217,9 @@ def test_a_url_without_a_master_is_an_error_at_once(tmp_path: Path) -> None:
     """It says what was tried."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    crew = Cluster(f"spark://127.0.0.1:{port}", print)
+    executor = Cluster(f"spark://127.0.0.1:{port}", print)
     with pytest.raises(UserError, match=f"no Spark master answers at 127.0.0.1:{port}: .*refused"):
-        sweep_with(crew, write_sweep(tmp_path, "pass"), tmp_path / "out", 1)
+        sweep_with(executor, write_sweep(tmp_path, "pass"), tmp_path / "out", 1)
     assert not list((tmp_path / "out").iterdir())
 
 

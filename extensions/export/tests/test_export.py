@@ -24,7 +24,7 @@ from roambus.bridge.backends.castalia.installation import OMNETPP_ROOT
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.export import exporter
-from roambus.extensions.export.exporter import Asked, export_results
+from roambus.extensions.export.exporter import ExportOptions, export_results
 from roambus.extensions.export.result_files import quoted
 from roambus.extensions.export.runs import find_runs, rows
 from roambus.python_protocol.roles import BROADCAST
@@ -92,7 +92,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def exported(path: Path, *formats: str, out: Path | None = None) -> list[Path]:
-    done = list(export_results(path, Asked(formats, out)))
+    done = list(export_results(path, ExportOptions(formats, out)))
     assert [problem for _, problem in done if problem] == []
     return [file for file, _ in done if file]
 
@@ -215,7 +215,7 @@ def test_a_damaged_trace_is_named_and_the_others_are_exported(results: Path) -> 
     content = bytearray(flipped.read_bytes())
     content[len(content) // 4] ^= 1
     flipped.write_bytes(content)
-    done = list(export_results(results, Asked(["vec"])))
+    done = list(export_results(results, ExportOptions(["vec"])))
     assert [file.name for file, _ in done if file] == [f"{LABEL}.vec"]
     problems = [problem for _, problem in done if problem]
     assert [problem.partition(" (")[0] for problem in problems] == [f"{cut}: damaged", f"{flipped}: damaged"]
@@ -239,7 +239,7 @@ def test_a_damaged_trace_is_named_and_the_others_are_exported(results: Path) -> 
 def test_rows_that_no_back_end_writes_are_reported(results: Path, row: Row, message: str) -> None:
     """An agent's notes can have any name."""
     write_trace(results, RUN, [row])
-    problems = [problem for _, problem in export_results(results, Asked(["sca", "vec"])) if problem]
+    problems = [problem for _, problem in export_results(results, ExportOptions(["sca", "vec"])) if problem]
     assert re.search(message, "".join(problems))
 
 

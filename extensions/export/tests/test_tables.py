@@ -10,11 +10,12 @@ import pytest
 
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE
 from tests.spark.synthetic import random_trace, write_trace
-from tests.support.documents import BLOCK, page, section
+from tests.support.documents import BLOCK, section
 
+PAGE = Path(__file__).parents[1] / "page.md"
 LINES = {
     content.split()[1].partition(".")[0]: content.split("\n\n", 1)[1].strip()
-    for language, content in BLOCK.findall(section(page("in-and-out"), "Results in pandas"))
+    for language, content in BLOCK.findall(section(PAGE, "Results in pandas"))
     if language == "py"
 }
 SPEEDS, SEEDS = (2, 4), (0, 1)

@@ -22,6 +22,6 @@ HERE, CORE = Path(__file__).parent / FOLDER, ROOT / "tests" / FOLDER
     ],
     ids=lambda path: path.stem,
 )
-def test_twins_differ_by_their_agent_only(first: Path, other: Path) -> None:
+def test_twins_differ_by_their_agent_only(first: Path, second: Path) -> None:
     """So what differs in their outputs comes from that."""
-    check_twins(first, other)
+    check_twins(first, second)

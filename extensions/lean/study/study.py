@@ -67,7 +67,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Ranking:
     """The agents that reach a cell, the cheapest first; else the `nearest`."""
 
     reaching: tuple[Standing, ...]
@@ -82,7 +82,7 @@ class Choice:
         return tuple(candidate for candidate in self.reaching if candidate.over(self.reaching[0])[0] < APART)
 
 
-def choose(measured: Measurements, cost: str, place: Place) -> Choice | None:
+def choose(measured: Measurements, cost: str, place: Place) -> Ranking | None:
     """Choose at a place of the sweep; None if nothing was measured there."""
     every = sorted(_standings(measured, cost, place), key=lambda standing: float(standing.cost.mean()))
     found = [candidate for candidate in every if candidate.agent not in measured.oracle_agents]
@@ -91,14 +91,14 @@ def choose(measured: Measurements, cost: str, place: Place) -> Choice | None:
     reaching = tuple(candidate for candidate in found if candidate.reaches)
     nearest = max(found, key=lambda standing: standing.in_time)
     if not reaching:
-        return Choice(
+        return Ranking(
             (), nearest, _cheaper(every, measured, math.inf), not any(candidate.is_open for candidate in found)
         )
     best, *others = reaching
     cheaper = found[: found.index(best)]
     apart = [other for other in others if other.over(best)[0] >= APART]
     is_sure = not any(other.is_open for other in (best, *cheaper)) and all(other.over(best)[1] > 1 for other in apart)
-    return Choice(reaching, nearest, _cheaper(every, measured, float(best.cost.mean())), is_sure)
+    return Ranking(reaching, nearest, _cheaper(every, measured, float(best.cost.mean())), is_sure)
 
 
 def _standings(measured: Measurements, cost: str, place: Place) -> Iterator[Standing]:
@@ -191,7 +191,7 @@ def _cells(measured: Measurements, cost: Cost, rate: str) -> Iterator[tuple[tupl
             yield (speed, share(interest)), _cell(measured, cost, found)
 
 
-def _cell(measured: Measurements, cost: Cost, found: Choice) -> Cell:
+def _cell(measured: Measurements, cost: Cost, found: Ranking) -> Cell:
     oracles = tuple(
         f"oracle: {measured.agent_name(candidate.agent)}, {cost.of(candidate)}" for candidate in found.oracles
     )

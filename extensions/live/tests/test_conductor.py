@@ -12,7 +12,7 @@ import pytest
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.system.errors import BackendError
 from roambus.extensions.live import conductor as conducting
-from roambus.extensions.live.conductor import OVERDUE, SILENT_S, Conductor, Ensemble, Nowhere
+from roambus.extensions.live.conductor import OVERDUE, SILENT_S, Conductor, Deployment, RemoteProcesses
 from roambus.extensions.live.connection import Answer, Peer
 from roambus.python_protocol.simtime import SECOND
 from roambus.python_protocol.trace_rows import CRASH, RECOVER
@@ -38,7 +38,7 @@ def nodes() -> Nodes:
 @pytest.fixture
 def conductor(nodes: Nodes) -> Conductor:
     """It conducts nodes on other machines, in the second second of the run."""
-    made = Conductor(Ensemble([], [], CurveKeys.fresh(), Nowhere()), nodes)  # type: ignore[arg-type]  # no sockets
+    made = Conductor(Deployment([], [], CurveKeys.fresh(), RemoteProcesses()), nodes)  # type: ignore[arg-type]  # no sockets
     made._start_ns = time.monotonic_ns() - SECOND
     for peer in nodes.all:
         peer.heard_at = time.monotonic()

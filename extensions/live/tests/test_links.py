@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backend import Transmission
 from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange, LinkDelay, Partition
 from roambus.extensions.live.links import ALL, links_of
 from roambus.python_protocol.messages.fields import U8

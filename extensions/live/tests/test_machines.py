@@ -137,8 +137,8 @@ def node(tmp_path: Path) -> Iterator[LiveNode]:
 
 def test_a_node_of_another_version_refuses(node: LiveNode, tmp_path: Path) -> None:
     """What it would run is not what the conductor has: nobody could say what the trace is a trace of."""
-    from roambus.experiments.sweeps.narrowing import sweep_of  # noqa: PLC0415
     from roambus.experiments.sweeps.runner import render_point  # noqa: PLC0415
+    from roambus.experiments.sweeps.selection import sweep_of  # noqa: PLC0415
     from roambus.experiments.sweeps.sweep import AgentChoice, expand  # noqa: PLC0415
     from roambus.experiments.templates.render import find_template  # noqa: PLC0415
 

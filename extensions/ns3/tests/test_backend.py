@@ -16,9 +16,10 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.positions import motion
+from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
-from roambus.bridge.scenario.nodes import RandomWaypoint, WayPoint
 from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.ns3.backend import NS3_ROOT, check, find_ns3, settings_text, ways_of

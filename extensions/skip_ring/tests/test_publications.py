@@ -42,7 +42,7 @@ def exchange(u: Publications, v: Publications) -> list[Notification]:
             message = action.message
             sent += [message.publication] if isinstance(message, Publish) else []
             receiver = parts[action.destination]
-            receiver.hear(message, sender, 0)
+            receiver._handle_message(message, sender, 0)
             pending += [(action.destination, message) for message in receiver.take()]
     return sent
 
@@ -74,7 +74,7 @@ def test_equal_tries_cost_one_message_a_root(entries: set[Notification]) -> None
     for action in sent:
         assert isinstance(action, Send)
         assert isinstance(action.message, CheckTrie)
-        v.hear(action.message, U, 0)
+        v._handle_message(action.message, U, 0)
         assert v.take() == []
 
 

@@ -15,11 +15,11 @@ from roambus.extensions.vetting.isolation import play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
 from roambus.extensions.vetting.scenes import SCENES, Job, play
 from tests.support.commands import call, shown_commands
-from tests.support.documents import listings, page
+from tests.support.documents import listings
 from tests.support.misbehaving.catalogue import Misbehaving, write
 from tests.support.misbehaving.chance import CHANCE
 
-PAGE = page("vetting")
+PAGE = Path(__file__).parents[1] / "page.md"
 PROCESSES = "repeatable: "
 """What only several processes find."""
 

@@ -13,9 +13,9 @@ from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import GivenLosses
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.film import Film, make_film
+from roambus.extensions.viewer.observations import find_source, read_rows
 from roambus.extensions.viewer.scene import BELIEF_ORIGIN_M, Place, believed_places, drawn_links
 from roambus.extensions.viewer.tests.films import Row, row, write_rows
-from roambus.extensions.viewer.witness import find_source, read_rows
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 from tests.support.scenarios import scenario

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.system.errors import UserError
+from roambus.extensions.viewer.observations import find_source, read_rows
 from roambus.extensions.viewer.tests.films import row, write_rows
-from roambus.extensions.viewer.witness import find_source, read_rows
 
 
 def test_a_run_is_found_from_above_inside_and_by_its_trace(tree_run: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 
 from benchmarks.trials.__main__ import CHAPTERS
 from benchmarks.trials.__main__ import main as command
-from benchmarks.trials.harness import Asked, Chapter, Outcome, TooLongError, main, patience
+from benchmarks.trials.harness import Chapter, Outcome, TooLongError, TrialOptions, main, patience
 
 
 def tried(*outcomes: Outcome) -> int:
     """The exit code of a chapter with these."""
 
-    def run(asked: Asked) -> Iterator[Outcome]:
+    def run(asked: TrialOptions) -> Iterator[Outcome]:
         (asked.folder / "left").touch()
         yield from outcomes
 
@@ -65,11 +65,11 @@ def test_a_subject_that_is_not_there_is_reported(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("things", [range(100), []])
 def test_a_seed_draws_the_same(things: Sequence[int]) -> None:
     """Of a list so many as were asked for, in their order; all of them if no number was."""
-    some = [Asked(Path(), trials, 3, (), ()).some(things, "lines") for trials in (5, 5, 0)]
+    some = [TrialOptions(Path(), trials, 3, (), ()).some(things, "lines") for trials in (5, 5, 0)]
     assert some[0] == some[1] == sorted(some[0])
     assert len(some[0]) == min(5, len(things))
     assert some[2] == list(things)
-    assert not things or Asked(Path(), 5, 4, (), ()).some(things, "lines") != some[0]
+    assert not things or TrialOptions(Path(), 5, 4, (), ()).some(things, "lines") != some[0]
 
 
 def test_patience_ends() -> None:

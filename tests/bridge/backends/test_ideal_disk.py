@@ -14,10 +14,13 @@ from roambus.bridge.backends.ideal import graph
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.ideal.graph import contacts, disk_changes, reach_m
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.mobility import Path, positions
+from roambus.bridge.mobility.line import Line
+from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import Path, positions
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint, WayPoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MICROSECOND, SECOND

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.formats.movement import Extent, Ways, read_movement
-from roambus.bridge.mobility import positions
-from roambus.bridge.scenario.nodes import WayPoint
+from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import positions
 from roambus.bridge.system import files
 from roambus.bridge.system.errors import UserError
 from tests.support.movements import EXTENT, SIDE, Way, as_bonnmotion, as_setdest, ways

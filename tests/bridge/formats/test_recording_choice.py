@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.formats.recordings import Choice, at_first, choose, gaps, later, read_k7
+from roambus.bridge.formats.recordings import Excerpt, at_first, choose, gaps, later, read_k7
 from roambus.python_protocol.simtime import SECOND
 from tests.support.recordings import k7, row
 
@@ -17,10 +17,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def choice(folder: Path, rows: Sequence[str], start: int = 0, lasting: int = 100, pace: float = 1) -> Choice:
+def excerpt(folder: Path, rows: Sequence[str], start: int = 0, lasting: int = 100, pace: float = 1) -> Excerpt:
     (folder / "links.k7").write_text(k7(rows))
     recording = read_k7(folder / "links.k7")
-    return Choice(choose(recording, None, 2), 2, start * SECOND, pace, lasting * SECOND)
+    return Excerpt(choose(recording, None, 2), 2, start * SECOND, pace, lasting * SECOND)
 
 
 ROWS = [row(0, 0, 1, -70, 1), row(30, 1, 0, -71, 0.9), row(60, 0, 1, -80, 0.5), row(300, 0, 1, -90, 0.1)]
@@ -28,31 +28,31 @@ ROWS = [row(0, 0, 1, -70, 1), row(30, 1, 0, -71, 0.9), row(60, 0, 1, -80, 0.5), 
 
 def test_a_link_begins_with_its_last_row_up_to_the_start(folder: Path) -> None:
     """One that has none yet begins with its first."""
-    assert at_first(choice(folder, ROWS)).tolist() == [0, 1]
-    assert at_first(choice(folder, ROWS, start=60)).tolist() == [1, 2]
+    assert at_first(excerpt(folder, ROWS)).tolist() == [0, 1]
+    assert at_first(excerpt(folder, ROWS, start=60)).tolist() == [1, 2]
 
 
 def test_a_row_comes_into_force_at_its_time(folder: Path) -> None:
     """If the run lasts so long."""
-    rows, times = later(choice(folder, ROWS))
+    rows, times = later(excerpt(folder, ROWS))
     assert (rows.tolist(), (times / SECOND).tolist()) == ([1, 2], [30, 60])
 
 
 def test_a_recording_can_be_played_faster(folder: Path) -> None:
     """At ten times its pace, 300 s pass in 30 s; at none, nothing changes."""
-    rows, times = later(choice(folder, ROWS, pace=10))
+    rows, times = later(excerpt(folder, ROWS, pace=10))
     assert (rows.tolist(), (times / SECOND).tolist()) == ([1, 2, 3], [3, 6, 30])
-    assert later(choice(folder, ROWS, pace=0))[0].tolist() == []
+    assert later(excerpt(folder, ROWS, pace=0))[0].tolist() == []
 
 
 def test_gaps_are_named(folder: Path) -> None:
     """Links without rows, ones that come late, and the end of the recording."""
     rows = [row(0, 0, 1, -70, 1), row(200, 0, 1, -70, 1), row(50, 2, 1, -70, 1)]
-    assert list(gaps(choice(folder, rows, lasting=300))) == [
+    assert list(gaps(excerpt(folder, rows, lasting=300))) == [
         "1 of 2 links have no row: they carry nothing and do not interfere",
         "the recording ends 100 s before the run does: links stay as they were last recorded",
     ]
-    late = choice(folder, [row(0, 1, 0, -70, 1), row(3600 * 3, 0, 1, -70, 1)], lasting=10)
+    late = excerpt(folder, [row(0, 1, 0, -70, 1), row(3600 * 3, 0, 1, -70, 1)], lasting=10)
     assert list(gaps(late)) == [
         "1 links have no row yet at the start: they begin as their first row says, which is up to 3.0 h later"
     ]
@@ -61,7 +61,7 @@ def test_gaps_are_named(folder: Path) -> None:
 def test_a_recording_without_gaps_has_nothing_to_name(folder: Path) -> None:
     """No false alarm."""
     rows = [row(t, s, d, -70, 1) for t in range(0, 200, 10) for s, d in ((0, 1), (1, 0))]
-    assert list(gaps(choice(folder, rows))) == []
+    assert list(gaps(excerpt(folder, rows))) == []
 
 
 @pytest.mark.parametrize(

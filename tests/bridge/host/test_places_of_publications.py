@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from roambus.bridge.backend import NodeInfo
-from roambus.bridge.host.event_queue import commands
+from roambus.bridge.host.command_plan import commands
+from roambus.bridge.mobility.given_way import GivenWay
+from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.scenario.definition import Publications, Subscription, Workload
-from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, WayPoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.roles import Role

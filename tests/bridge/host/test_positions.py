@@ -13,13 +13,16 @@ from roambus.bridge.backend import NodeInfo
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
+from roambus.bridge.host.command_plan import commands
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.host.event_queue import commands
 from roambus.bridge.host.positions import Receivers, motion
-from roambus.bridge.mobility import paths_of, positions
+from roambus.bridge.mobility.given_way import GivenWay
+from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import paths_of, positions
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, RandomWaypoint, WayPoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on, on_timer

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from roambus.bridge.backend import NodeInfo
-from roambus.bridge.host.event_queue import commands
+from roambus.bridge.host.command_plan import commands
 from roambus.bridge.scenario.definition import Command, Publication, Publications, Subscription, Workload
 from roambus.python_protocol.events import Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter

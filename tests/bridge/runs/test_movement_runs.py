@@ -15,8 +15,9 @@ from roambus.bridge.backends.castalia.zeromq import Endpoint
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.formats.ini import read_scenario
+from roambus.bridge.mobility.given_way import GivenWay
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.runs.run import RunPlan, execute, run_key
-from roambus.bridge.scenario.nodes import GivenWay, Static
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand

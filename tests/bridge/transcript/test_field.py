@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.scenario.nodes import GivenWay
+from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.transcript.network import Place, Ways, parse_measure, parse_place
 from roambus.python_protocol.simtime import SECOND
 

@@ -11,7 +11,14 @@ import pytest
 from scipy import stats
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.comparing.comparison import Asked, Compared, compare_agents, draw_compared, file_stems, panels
+from roambus.experiments.comparing.comparison import (
+    Compared,
+    CompareOptions,
+    compare_agents,
+    draw_compared,
+    file_stems,
+    panels,
+)
 from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
@@ -26,13 +33,13 @@ def with_runs(runs: pd.DataFrame) -> Measurements:
     return replace(SMALL, runs=runs, points=mean_points(runs))
 
 
-def compared(folder: Path, asked: Asked, measured: Measurements = SMALL) -> list[Compared]:
+def compared(folder: Path, asked: CompareOptions, measured: Measurements = SMALL) -> list[Compared]:
     return list(compare_agents(measured, asked, folder))
 
 
 def test_each_metric_has_picture_and_table(tmp_path: Path) -> None:
     """PNG, SVG, caption and CSV beside each other under one name, and nothing else."""
-    asked = Asked(("mft",), (c.DELIVERED,), where=AT_8)
+    asked = CompareOptions(("mft",), (c.DELIVERED,), where=AT_8)
     (done,) = compared(tmp_path, asked)
     files = {*done.files, *draw_compared(SMALL, asked, tmp_path)}
     stem = "delivered-against-config-speed-8"
@@ -44,15 +51,15 @@ def test_each_metric_has_picture_and_table(tmp_path: Path) -> None:
 def test_the_main_metrics_that_were_measured(tmp_path: Path) -> None:
     """Those are compared that any run has, unless others are asked for."""
     measured = with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES, c.HOPS_MEAN]])
-    (done,) = compared(tmp_path, Asked(("mft",), where=AT_8), measured)
+    (done,) = compared(tmp_path, CompareOptions(("mft",), where=AT_8), measured)
     assert done.files[0].name == "hops-mean-against-config-speed-8.csv"
     with pytest.raises(UserError, match=r"none of delivery_rate_all, .*: choose a metric"):
-        compared(tmp_path, Asked(), with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES]]))
+        compared(tmp_path, CompareOptions(), with_runs(SMALL.runs[["agent", "config", "speed", "seed", c.MESSAGES]]))
 
 
 def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
     """Three agents at six places, three pairs at six places; the numbers are those of the runs."""
-    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,)))
+    (done,) = compared(tmp_path, CompareOptions(metrics=(c.DELIVERED,)))
     table = pd.read_csv(tmp_path / "delivered-against-config.csv", dtype={"speed": str})
     points, tests = table[table["minus"].isna()], table[table["minus"].notna()]
     assert (len(points), len(tests)) == (3 * 6, 3 * 6)
@@ -76,7 +83,9 @@ def test_the_table_has_every_point_and_every_test(tmp_path: Path) -> None:
 
 def test_each_pair_of_several_agents_has_its_difference(tmp_path: Path) -> None:
     """With interval and p, and which is greater if that is significant; more rows than one reads are only counted."""
-    (done,) = compared(tmp_path, Asked(metrics=(c.MESSAGES_PER_NODE,), where={"config": ("C4", "C16"), **AT_8}))
+    (done,) = compared(
+        tmp_path, CompareOptions(metrics=(c.MESSAGES_PER_NODE,), where={"config": ("C4", "C16"), **AT_8})
+    )
     lines = done.text.splitlines()
     start = next(place for place, line in enumerate(lines) if line.split()[-3:] == ["pair", "difference", "greater"])
     rows = lines[start + 1 : start + 7]
@@ -89,7 +98,7 @@ def test_each_pair_of_several_agents_has_its_difference(tmp_path: Path) -> None:
         assert (f" {greater} > " in row) == (test["p_holm"] < 0.05)
     assert any(" > " in row for row in rows)
     many = measurements(configs=("C2",), speeds=tuple(map(str, range(21))), seeds=3, agents=("mft", "aodv", "third"))
-    (done,) = compared(tmp_path, Asked(metrics=(c.MESSAGES,)), many)
+    (done,) = compared(tmp_path, CompareOptions(metrics=(c.MESSAGES,)), many)
     assert "63 differences are in the file; --agents and --where make them few enough" in done.text
 
 
@@ -98,7 +107,7 @@ def test_an_agent_without_the_parameter_of_an_axis_is_compared_at_each_value(tmp
     runs = SMALL.runs[(SMALL.runs["agent"] != "third") | (SMALL.runs["speed"] == "2")]
     runs = runs.assign(speed=runs["speed"].mask(runs["agent"] == "third", "-"))
     measured = with_runs(runs)
-    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where={"config": ("C4",)}), measured)
+    (done,) = compared(tmp_path, CompareOptions(metrics=(c.DELIVERED,), where={"config": ("C4",)}), measured)
     third = [line for line in done.text.splitlines() if "third" in line and " = " in line]
     assert [line.split()[:4] for line in third] == [
         [speed, agent, "-", "third"] for agent in ("mft", "aodv") for speed in ("2", "8")
@@ -107,7 +116,7 @@ def test_an_agent_without_the_parameter_of_an_axis_is_compared_at_each_value(tmp
     assert head.split() == ["speed", "mft", "aodv", "third"]
     assert [row.split()[0] for row in rows] == ["2", "8"]
     assert rows[0].split()[-3:] == rows[1].split()[-3:]  # its mean and interval
-    (at_8,) = compared(tmp_path, Asked(("mft", "third"), (c.DELIVERED,), where=AT_8), measured)
+    (at_8,) = compared(tmp_path, CompareOptions(("mft", "third"), (c.DELIVERED,), where=AT_8), measured)
     assert at_8.tests["n"].tolist() == [4, 4, 4]
     assert [[line.label for line in panel.series] for panel in panels(measured, c.DELIVERED, "config")] == [
         ["MFT-PubSub", "AODV", "third"]
@@ -120,19 +129,19 @@ def test_delays_at_different_shares_delivered_are_warned_of(tmp_path: Path) -> N
     runs[c.DELIVERY_RATE_ALL] = 0.9
     runs.loc[(runs["agent"] == "aodv") & (runs["config"] == "C16") & (runs["speed"] == "8"), c.DELIVERY_RATE_ALL] = 0.5
     runs.loc[(runs["agent"] == "aodv") & (runs["config"] == "C4"), c.DELIVERY_RATE_ALL] = 0.85
-    delays, messages = compared(tmp_path, Asked(metrics=(c.DELAY_MEAN_S, c.MESSAGES)), with_runs(runs))
+    delays, messages = compared(tmp_path, CompareOptions(metrics=(c.DELAY_MEAN_S, c.MESSAGES)), with_runs(runs))
     assert delays.text.splitlines()[-1] == (
         "warning: this covers only delivered notifications; agents delivered different shares at 3 of 6 places, "
         "most at config C16, speed 8: mft 0.90 and aodv 0.50"
     )
     same = with_runs(runs.assign(**{c.DELIVERY_RATE_ALL: 0.9}))
-    (alike,) = compared(tmp_path, Asked(metrics=(c.DELAY_MEAN_S,)), same)
+    (alike,) = compared(tmp_path, CompareOptions(metrics=(c.DELAY_MEAN_S,)), same)
     assert "warning" not in messages.text + alike.text
 
 
 def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
     """Their differences are the first minus the second; a value can be written as another number that is the same."""
-    asked = Asked(("aodv", "mft"), (c.MESSAGES,), where={"config": ("C2", "C16"), "speed": ("2.0",)})
+    asked = CompareOptions(("aodv", "mft"), (c.MESSAGES,), where={"config": ("C2", "C16"), "speed": ("2.0",)})
     (done,) = compared(tmp_path, asked)
     title, head, *lines, significant, family = done.text.splitlines()
     assert family == "p is adjusted by Holm for the 2 tests of this metric (one pair of agents)"
@@ -146,9 +155,9 @@ def test_agents_stand_in_the_order_asked_for(tmp_path: Path) -> None:
 def test_a_comparison_says_whose_publishers_know_the_subscribers(tmp_path: Path) -> None:
     """In a line on the terminal and in the caption, not in legends; who is alone is compared to nobody."""
     measured = replace(SMALL, sweep={**SMALL.sweep, "oracle_subscribers": ["aodv"]})
-    (done,) = compared(tmp_path, Asked(metrics=(c.DELIVERED,), where=AT_8), measured)
+    (done,) = compared(tmp_path, CompareOptions(metrics=(c.DELIVERED,), where=AT_8), measured)
     assert "publishers that have the list of subscribers from the scenario: aodv" in done.text.splitlines()
-    (alone,) = compared(tmp_path, Asked(("aodv",), (c.DELIVERED,)), measured)
+    (alone,) = compared(tmp_path, CompareOptions(("aodv",), (c.DELIVERED,)), measured)
     assert "from the scenario" not in alone.text
     figure = panels(measured, c.DELIVERED, "config")[0]
     assert [series.label for series in figure.series] == ["MFT-PubSub", "AODV", "third"]
@@ -158,11 +167,11 @@ def test_a_comparison_says_whose_publishers_know_the_subscribers(tmp_path: Path)
 def test_few_seeds_are_reported_on_the_terminal(tmp_path: Path) -> None:
     """Instead of a p-value, and no difference is counted as tested; of more than two agents in a line."""
     two = with_runs(SMALL.runs[(SMALL.runs["config"] == "C2") & (SMALL.runs["seed"] < 2)])
-    (done,) = compared(tmp_path, Asked(("mft", "aodv"), (c.MESSAGES,), where=AT_8), two)
+    (done,) = compared(tmp_path, CompareOptions(("mft", "aodv"), (c.MESSAGES,), where=AT_8), two)
     *_, difference, counted = done.text.splitlines()
     assert difference.endswith("fewer than 3 common seeds")
     assert counted == "differences: 1 of 1 not tested, fewer than 3 common seeds"
-    (done,) = compared(tmp_path, Asked((), (c.MESSAGES,), where=AT_8), two)
+    (done,) = compared(tmp_path, CompareOptions((), (c.MESSAGES,), where=AT_8), two)
     assert done.text.splitlines()[-1] == "differences: 3 of 3 not tested, fewer than 3 common seeds"
 
 
@@ -188,7 +197,7 @@ def test_against_the_agents(tmp_path: Path) -> None:
     lines = [series.x for figure in panels(SMALL, c.DELIVERED, "agent") for series in figure.series]
     assert lines == [("mft", "aodv", "third")] * 6
     runs = pd.DataFrame({"agent": list("aaabbb"), "seed": [0, 1, 2] * 2, c.MESSAGES: [1, 2, 4, 8, 9, 13]})
-    (done,) = compared(tmp_path, Asked(metrics=(c.MESSAGES,)), Measurements(runs, mean_points(runs)))
+    (done,) = compared(tmp_path, CompareOptions(metrics=(c.MESSAGES,)), Measurements(runs, mean_points(runs)))
     assert {file.stem for file in done.files} == {"messages-against-agent"}
     assert len(done.text.splitlines()) == 4
 
@@ -204,7 +213,7 @@ def test_names_of_files() -> None:
 def test_any_message_type_can_be_compared(tmp_path: Path) -> None:
     """Its name stands above the numbers, and its file lies in the folder."""
     runs = SMALL.runs[SMALL.runs["speed"] == "2"].assign(**{"sent_../../$x$<b>": 1.0})
-    (done,) = compared(tmp_path, Asked(("mft",), ("sent_../../$x$<b>",)), with_runs(runs))
+    (done,) = compared(tmp_path, CompareOptions(("mft",), ("sent_../../$x$<b>",)), with_runs(runs))
     assert {file.parent for file in done.files} == {tmp_path}
     assert done.text.startswith("packets of type ../../$x$<b>, speed 2")
 
@@ -213,23 +222,23 @@ def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
     """A message type comes from a trace, and can be anything."""
     runs = SMALL.runs.assign(**{"sent_\x1b[2J": 1.0})
     with pytest.raises(UserError, match="unknown metric 'x': there is air_bytes_per_node, ") as error:
-        compared(tmp_path, Asked(metrics=("x",)), with_runs(runs))
+        compared(tmp_path, CompareOptions(metrics=("x",)), with_runs(runs))
     assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (Asked(metrics=("hop_mean",)), "unknown metric 'hop_mean': did you mean 'hops_mean'?"),
-        (Asked(metrics=(c.migrations.column,)), r"none of these runs has migrations \(migrations\)"),
-        (Asked(("mft", "aodw")), "unknown agent 'aodw': did you mean 'aodv'?"),
-        (Asked(against="sped"), "unknown axis 'sped': did you mean 'speed'?"),
-        (Asked(where={"sped": ("2",)}), "unknown axis 'sped': did you mean 'speed'?"),
-        (Asked(where={"config": ("C1",)}), "unknown value of config 'C1': did you mean 'C16'?"),
-        (Asked(where={"speed": ("3",)}), "unknown value of speed '3': there is 2, 8"),
+        (CompareOptions(metrics=("hop_mean",)), "unknown metric 'hop_mean': did you mean 'hops_mean'?"),
+        (CompareOptions(metrics=(c.migrations.column,)), r"none of these runs has migrations \(migrations\)"),
+        (CompareOptions(("mft", "aodw")), "unknown agent 'aodw': did you mean 'aodv'?"),
+        (CompareOptions(against="sped"), "unknown axis 'sped': did you mean 'speed'?"),
+        (CompareOptions(where={"sped": ("2",)}), "unknown axis 'sped': did you mean 'speed'?"),
+        (CompareOptions(where={"config": ("C1",)}), "unknown value of config 'C1': did you mean 'C16'?"),
+        (CompareOptions(where={"speed": ("3",)}), "unknown value of speed '3': there is 2, 8"),
     ],
 )
-def test_names_that_there_are_not(asked: Asked, message: str, tmp_path: Path) -> None:
+def test_names_that_there_are_not(asked: CompareOptions, message: str, tmp_path: Path) -> None:
     """One message that says what is meant, perhaps, and what there is; nothing is written."""
     with pytest.raises(UserError, match=message):
         compared(tmp_path / "new", asked)
@@ -240,14 +249,14 @@ def test_a_combination_without_runs(tmp_path: Path) -> None:
     """Is named, although each of its parts is there."""
     runs = SMALL.runs[~((SMALL.runs["config"] == "C2") & (SMALL.runs["speed"] == "8"))]
     with pytest.raises(UserError, match="there is no run of config C2, speed 8, agent mft or aodv or third"):
-        compared(tmp_path, Asked(where={"config": ("C2",), **AT_8}), with_runs(runs))
+        compared(tmp_path, CompareOptions(where={"config": ("C2",), **AT_8}), with_runs(runs))
 
 
 def test_too_many_panels(tmp_path: Path) -> None:
     """Are refused, with the axes that can be narrowed."""
     many = measurements(configs=("C2",), speeds=tuple(map(str, range(13))), seeds=1, agents=("mft",))
     with pytest.raises(UserError, match=r"13 panels are too many for a picture: narrow speed \(--where\)"):
-        list(draw_compared(many, Asked(metrics=(c.MESSAGES,), against="config"), tmp_path / "new"))
+        list(draw_compared(many, CompareOptions(metrics=(c.MESSAGES,), against="config"), tmp_path / "new"))
     assert not (tmp_path / "new").exists()
 
 
@@ -255,4 +264,4 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """A file where the folder should be is named."""
     (tmp_path / "compare").write_text("in the way")
     with pytest.raises(UserError, match="compare: File exists: make room or give a folder"):
-        compared(tmp_path / "compare", Asked())
+        compared(tmp_path / "compare", CompareOptions())

@@ -28,8 +28,8 @@ from roambus.experiments.studies.study import (
     read_results,
     sweep_folder,
 )
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points

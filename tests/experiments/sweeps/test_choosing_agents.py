@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.commands.sweeps import Choice
-from roambus.experiments.sweeps.narrowing import override, same_labels, with_agents
+from roambus.commands.sweeps import SweepOptions
+from roambus.experiments.sweeps.selection import override, same_labels, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
@@ -66,7 +66,7 @@ def test_what_names_no_agents_is_refused(text: str, message: str) -> None:
 
 def test_a_template_without_agents_says_which_one_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """A sweep of a template has no agents of its own, and beacon delivers nothing that could be compared."""
-    assert [agent.label for agent in Choice([], None, 1).named("field").agents] == ["beacon"]
+    assert [agent.label for agent in SweepOptions([], None, 1).named("field").agents] == ["beacon"]
     assert "no agent is named: beacon runs" in capsys.readouterr().err
-    assert [agent.label for agent in Choice([], "flooding", 1).named("field").agents] == ["flooding"]
+    assert [agent.label for agent in SweepOptions([], "flooding", 1).named("field").agents] == ["flooding"]
     assert capsys.readouterr().err == ""

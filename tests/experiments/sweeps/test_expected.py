@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.progress import Work, expected_work
 from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
 AODV = {"C2": 0.8, "C4": 1.7, "C8": 4.8, "C16": 20.0, "C32": 78.8}

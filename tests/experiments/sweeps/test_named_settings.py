@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.narrowing import axis_of, is_template, sweep_of
+from roambus.experiments.sweeps.selection import axis_of, is_template, sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice
 from roambus.experiments.sweeps.sweep_file import named_settings
 from roambus.experiments.templates.render import find_template

@@ -8,9 +8,9 @@ import pytest
 
 from roambus.bridge.runs.layout import axes_of, count_runs
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.narrowing import override, with_agents, with_parameters
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.runner import render_point
+from roambus.experiments.sweeps.selection import override, with_agents, with_parameters
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.traces import run_places

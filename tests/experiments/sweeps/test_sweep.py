@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
-from roambus.experiments.sweeps.narrowing import override, with_agents
 from roambus.experiments.sweeps.request import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.selection import override, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template

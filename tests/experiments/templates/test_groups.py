@@ -10,12 +10,12 @@ import pytest
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.formats.ini import parse_scenario
-from roambus.bridge.mobility import paths_of, positions
+from roambus.bridge.mobility.paths import paths_of, positions
 from roambus.bridge.runs.run import RunPlan, execute
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
-from roambus.experiments.sweeps.narrowing import sweep_of
 from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.selection import sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar

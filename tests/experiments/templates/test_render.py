@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.formats.ini import parse_scenario
+from roambus.bridge.mobility.line import Line
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
+from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
-from roambus.bridge.scenario.nodes import Line, RandomWaypoint, Static
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import (

@@ -32,4 +32,4 @@ def asked(method: Callable[..., None], *arguments: Any, **named: Any) -> list[Ac
 
 def receive(process: Process, sender: NodeId, message: Message) -> list[Action]:
     """What a process asks for when this message arrives from `sender`."""
-    return asked(process.hear, message, sender, 0)
+    return asked(process._handle_message, message, sender, 0)

@@ -13,8 +13,8 @@ from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.layout import TRACES, find_traces
 from roambus.bridge.runs.run import execute
-from roambus.experiments.sweeps.narrowing import override
 from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation import computation
 from roambus.spark.aggregation.aggregate import aggregate

@@ -12,8 +12,10 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.mobility.given_way import GivenWay
+from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import GivenWay, NodeSettings, WayPoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import ProtocolError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.simtime import SECOND

@@ -6,8 +6,10 @@ import pytest
 
 from benchmarks.reference_scenarios import MOBILE, SHADOWED
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.mobility.line import Line
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.bridge.backends.radio.runs import START, at_places, run, send

@@ -9,8 +9,9 @@ from benchmarks.reference_scenarios import CC2420, MAC
 from roambus.bridge.backend import Totals
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.medium import NOBODY, occupants
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.nodes import NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 from tests.support.beacons import totals_of_beacons

@@ -10,7 +10,9 @@ import pytest
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.keys import keys_of
-from roambus.bridge.scenario import mac, nodes, radio
+from roambus.bridge.mobility import registry
+from roambus.bridge.mobility.line import Line
+from roambus.bridge.scenario import mac, radio
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.python_protocol.settings import Setting, plain
@@ -29,10 +31,10 @@ CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
     "TunableMAC": tuple(key for key in (*mac.KEYS["TunableMAC"], *mac.ROUTING_KEYS) if key.name.startswith(mac.MAC)),
     "Radio (CC2420)": tuple(key for key in radio.KEYS if key.name.rpartition(".")[2] not in OURS),
     "WirelessChannel": radio.CHANNEL_KEYS,
-    "NoMobilityManager, LineMobilityManager": (*nodes.MOBILITY_KEYS, *nodes.MANAGER_KEYS["LineMobilityManager"]),
+    "NoMobilityManager, LineMobilityManager": (*registry.KEYS, *registry.MODEL_KEYS["LineMobilityManager"]),
 }
-FILES = (radio.FILE, radio.MODE, radio.TX_POWER, nodes.MANAGER, radio.TEMPORAL_FILE, radio.LOSSES_FILE)
-FIELDS = (*keys_of(TunableMacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(nodes.Line))
+FILES = (radio.FILE, radio.MODE, radio.TX_POWER, registry.MANAGER, radio.TEMPORAL_FILE, radio.LOSSES_FILE)
+FIELDS = (*keys_of(TunableMacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(Line))
 """A key becomes a number of the compiled radio by being a field of the settings."""
 REPEATED = {
     mac.DATA_RATE.name: "only the rate of the radio's mode",

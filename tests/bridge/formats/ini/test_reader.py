@@ -9,9 +9,11 @@ import pytest
 
 from roambus.bridge.formats.ini import parse_scenario, radio_file_name, read_scenario
 from roambus.bridge.host.agents import make_agents
+from roambus.bridge.mobility.line import Line
+from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
-from roambus.bridge.scenario.nodes import Line, NodeSettings, RandomWaypoint
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render

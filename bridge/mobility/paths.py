@@ -1,0 +1,85 @@
+"""Paths: initial places of nodes, and their way-points for the whole run.
+
+Ideal links and the embedded radio share them: a seed gives the same places under any agents, since placement and each
+node's way have their own generators, spawned from the run's seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roambus.bridge.backend import Move
+from roambus.bridge.mobility.model import Mobility, WayPoint
+from roambus.bridge.mobility.static import Static
+from roambus.bridge.scenario.definition import Scenario
+from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
+
+Path = Sequence[WayPoint]
+"""From time 0 to the run's end or later, unless the node comes to rest."""
+
+PLACEMENT, MOBILITY, FIRST_OF_OTHERS = range(3)
+"""Numbers of the generators spawned from the run's seed; others follow."""
+
+
+def paths_of(scenario: Scenario) -> list[Path]:
+    """The way-points of each node."""
+    seeds = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[MOBILITY].spawn(len(scenario.nodes))
+    return [
+        path(settings.mobility, (x, y), scenario.field_m, scenario.time_limit, seed)
+        for settings, (x, y), seed in zip(scenario.nodes, places_of(scenario).tolist(), seeds, strict=True)
+    ]
+
+
+def places_of(scenario: Scenario) -> NDArray[np.float64]:
+    """Return metres[n, 2] at time 0; all are drawn, so given places move no other node."""
+    seed = np.random.SeedSequence(scenario.seed).spawn(FIRST_OF_OTHERS)[PLACEMENT]
+    places: NDArray[np.float64] = np.random.default_rng(seed).uniform(0, 1, (len(scenario.nodes), 2))
+    places *= scenario.field_m
+    for node, settings in enumerate(scenario.nodes):
+        if settings.position is not None:
+            places[node] = settings.position
+    return places
+
+
+def path(
+    mobility: Mobility,
+    start: tuple[float, float],
+    field_m: tuple[float, float],
+    time_limit: SimTime,
+    seed: np.random.SeedSequence,
+) -> Path:
+    """Return the way-points of a node at `start` at time 0."""
+    points = [WayPoint(0.0, *start)]
+    if isinstance(mobility, Static):  # a generator for each of many nodes that stay would cost more than their ways
+        return points
+    for point in mobility.onward(points[0], field_m, np.random.default_rng(seed)):
+        points.append(point)
+        if point.time_s * SECOND >= time_limit:
+            break
+    return points
+
+
+def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return metres[time, 2] of the node; it stays at its last way-point."""
+    times, xs, ys = np.array(points).T
+    return np.column_stack([np.interp(times_s, times, xs), np.interp(times_s, times, ys)])
+
+
+def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:
+    """Return way-points up to `end`, and moving nodes' places then, by (time, node)."""
+    return sorted(move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
+
+
+def _moves_of(node: int, points: Path, end: SimTime) -> Iterator[Move]:
+    yield Move(0, node, points[0].x, points[0].y)
+    for before, after in pairwise(points):
+        time = from_seconds(after.time_s)
+        if time < end:
+            yield Move(time, node, after.x, after.y)
+        elif from_seconds(before.time_s) < end:
+            x, y = positions(points, np.array([end / SECOND]))[0].tolist()
+            yield Move(end, node, x, y)

@@ -1,0 +1,15 @@
+"""Nodes that stay at their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from roambus.bridge.mobility.model import Mobility
+
+
+@dataclass(frozen=True, slots=True)
+class Static(Mobility):
+    """NoMobilityManager: the node stays at its place."""
+
+    MANAGER_NAME: ClassVar[str] = "NoMobilityManager"

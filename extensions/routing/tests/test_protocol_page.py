@@ -1,0 +1,29 @@
+"""page.md is complete and true: its tables have what the code has, no more and no less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roambus.extensions.routing.dsdv import Dsdv
+from roambus.extensions.routing.dsr import Dsr
+from roambus.extensions.routing.geocast import Geocast
+from roambus.extensions.routing.gpsr import Gpsr
+from roambus.extensions.routing.olsr import Olsr
+from tests.support.protocol_pages import ProtocolPageTests, transcripts_of
+
+HERE = Path(__file__).parent
+
+
+class TestPage(
+    ProtocolPageTests,
+    page=HERE.parent / "page.md",
+    tests=HERE,
+    folders=(HERE.parent,),
+    agents={"dsdv": Dsdv, "dsr": Dsr, "olsr": Olsr, "gpsr": Gpsr, "geocast": Geocast},
+):
+    """DSDV, DSR, OLSR, GPSR and geocast."""
+
+
+def test_every_transcript_is_named() -> None:
+    """And every one named is there."""
+    assert transcripts_of([TestPage.page]) == {file.name for file in (HERE / "scenarios").glob("*.txt")}
