@@ -21,7 +21,7 @@ from roambus.extensions.exploring.snapshots import Snapshot, compared, differenc
 
 Path = tuple[Step, ...]
 LEAST_WALKS, MOST_WALKS = 8, 60
-_STATES_A_WALK = 1500
+_STATES_A_WALK = 6000
 """A search of more states draws more walks: so they take a fixed share of its time, and repeat themselves."""
 _LONGEST = 40
 """Steps after those of the first part."""

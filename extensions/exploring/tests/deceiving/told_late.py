@@ -36,6 +36,10 @@ class A(Agent):
         if self.open == 2:
             self.deliver(tell.notification)
 
+    @on(Thanks)
+    def thanked(self, thanks, sender, now):
+        pass
+
     @on(SendFailed)
     def fail(self, event, now):
         self.open = 0
