@@ -246,7 +246,7 @@ def simulator_keys_of(factory: BackendFactory | None) -> SimulatorKeys | None:
     if factory is None or ask is None:
         return None
     with calling(factory, "beyond"):
-        found: Beyond | None = ask()
+        found: SimulatorKeys | None = ask()
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, NoReturn
 
-from roambus.bridge.backend import DEATHS, Delivery, Failure, Framing, Hello, Move, NodeInfo, Own, Step, Totals
+from roambus.bridge.backend import DEATHS, Delivery, Failure, Framing, Hello, LocalNode, Move, NodeInfo, Step, Totals
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SimTime, format_time
@@ -43,7 +43,7 @@ def check_hello(hello: Any) -> None:
         for name, value in hello.framing._asdict().items():
             _whole(value, f"{name} of its framing", 0, GREATEST if name == "bits_per_second" else MOST_BYTES)
     if hello.own is not None:
-        _is(hello.own, Own, "its own node is")
+        _is(hello.own, LocalNode, "its own node is")
         Schema(len(nodes), hello.time_limit).check_node(hello.own.node, "its own node is")
         _whole(hello.own.since, "the start of its own node", 0, GREATEST)
     if hello.take_note is not None and not callable(hello.take_note):
@@ -55,7 +55,7 @@ class Schema:
 
     def __init__(self, nodes: int, limit: SimTime) -> None:
         self._nodes, self._limit = nodes, limit
-        self._told: dict[int, SimTime] = {}
+        self._last_moves: dict[int, SimTime] = {}
         """The time of each node's last move."""
 
     def check_step(self, step: Any) -> None:
@@ -63,9 +63,9 @@ class Schema:
         _is(step, Step, "advance returned")
         if type(step.now) is not int:
             _refuse(f"a Step is at {step.now!r:.40}, which is no time in ns")
-        for one in _list(step.deliveries, "its deliveries"):
-            _is(one, Delivery, "it delivers")
-            receiver, sender, message, rssi, lqi = one
+        for delivery in _list(step.deliveries, "its deliveries"):
+            _is(delivery, Delivery, "it delivers")
+            receiver, sender, message, rssi, lqi = delivery
             if not (self._has(receiver) and self._has(sender)):
                 _refuse(f"it delivers from node {sender!r:.20} to node {receiver!r:.20}")
             if not isinstance(message, Message):
@@ -101,7 +101,7 @@ class Schema:
         if len(_list(totals.energy_mj, "its energy_mj")):
             for value in self._each(totals.energy_mj, "its energy_mj"):
                 _number(value, "the energy of a node", 0)
-        self._told.clear()  # all ways are told once more, from their beginning
+        self._last_moves.clear()  # all ways come once more, from their beginning
         self._check_moves(totals.moves, self._limit)
 
     def _each(self, values: Any, what: str) -> Sequence[Any]:
@@ -117,9 +117,9 @@ class Schema:
             _whole(move.time, f"the time of a move of node {move.node}", 0, latest)
             for place in (move.x, move.y):
                 _number(place, f"the place of node {move.node}", -FARTHEST_M, FARTHEST_M)
-            if move.time < self._told.setdefault(move.node, move.time):
+            if move.time < self._last_moves.setdefault(move.node, move.time):
                 _refuse(f"node {move.node} moves back to {format_time(move.time)}")
-            self._told[move.node] = move.time
+            self._last_moves[move.node] = move.time
 
     def _has(self, node: Any) -> bool:
         return type(node) is int and 0 <= node < self._nodes

@@ -98,7 +98,7 @@ def find(name: str, kind: str | None = None) -> list[Entry]:
     if not found:
         near = ", ".join(f"{SINGULAR[near_kind]} {close!r}" for near_kind, close in near_names(name, known).items())
         guess = f"did you mean {near}? " if near else ""
-        raise UserError(f"nothing is named {name!r}: {guess}roambus list lists all names")
+        raise UserError(f"there is no agent, template, sweep, study or metric {name!r}: {guess}see roambus list")
     return found
 
 

@@ -169,7 +169,7 @@ def _check(**arguments: object) -> None:
         is_below = isinstance(value, int) and value < (name != "seed")
         is_other = isinstance(value, str) and (name == "agents" or (name == "level" and value not in _LEVELS))
         if not isinstance(value, kinds) or is_below or is_other:
-            raise UserError(f"{name}={value!r}: this is to be {words}")
+            raise UserError(f"{name}={value!r}: expected {words}")
 
 
 def _listed(settings: Settings | None) -> dict[str, list[Any]]:
@@ -198,7 +198,7 @@ def _name(agent: object, out: Path) -> str:
     if isinstance(agent, type) and issubclass(agent, Agent):
         return reference_of(agent, out / AGENTS_FOLDER)
     if not isinstance(agent, str | PathLike):
-        raise UserError(f"agent={agent!r}: this is to be an agent's name, file or class")
+        raise UserError(f"agent={agent!r}: expected an agent's name, file or class")
     name, *parameters = agent.split(maxsplit=1) if isinstance(agent, str) else [os.fspath(agent)]
     if parameters:
         setting, _, value = parameters[0].partition("=")

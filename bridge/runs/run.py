@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from roambus.bridge.agents import agent_sources, load_agent
-from roambus.bridge.backend import Backend, BackendFactory, Framing, beyond_of, calling, is_foreign
+from roambus.bridge.backend import Backend, BackendFactory, Framing, calling, is_foreign, simulator_keys_of
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import parameters_of, shared_generators_unused
@@ -205,7 +205,7 @@ def _write_anew(file: Path, content: bytes) -> None:
 
 def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None:
     start, cpu = time.monotonic(), time.process_time()
-    scenario = read_scenario(plan.folder / INI_FILE, beyond_of(backend))
+    scenario = read_scenario(plan.folder / INI_FILE, simulator_keys_of(backend))
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
     driven = drive(plan, scenario, agent, trace, backend)

@@ -3,8 +3,8 @@
 Every run is rendered before the first starts, and each point's first seed is read as by the host, so mistakes cost
 nothing. A run complete under its key is never repeated, a failed one on request only.
 
-A crew makes the runs: processes, or a cluster's executors of an extension. A part is every n-th run, such as a task of
-a job array makes.
+An executor makes the runs: processes, or a cluster's executors of an extension. A part is every n-th run, such as a
+task of a job array makes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from roambus.experiments.sweeps.effects import AGENT_LINE, SEED_LINE, check_different, check_parameters, check_used
-
 from roambus.bridge.agents import load_agent
-from roambus.bridge.backend import BackendFactory, beyond_of, calling, unused_keys
+from roambus.bridge.backend import BackendFactory, calling, simulator_keys_of, unused_keys
 from roambus.bridge.formats.ini import check_files, file_names, parse_scenario, radio_file_name
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.host.agents import make_agents
@@ -32,6 +30,13 @@ from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
+from roambus.experiments.sweeps.settings_check import (
+    AGENT_LINE,
+    SEED_LINE,
+    check_different,
+    check_parameters,
+    check_used,
+)
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
 from roambus.experiments.templates.variables import Scalar
@@ -40,10 +45,10 @@ if TYPE_CHECKING:
     from roambus.experiments.sweeps.progress import Progress
 
 BEGUN = (-1, None)
-"""Yielded by a crew when a run begins; the time left counts from the first."""
+"""Yielded by an executor when a run begins; the time left counts from the first."""
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Makes runs: processes of this machine, or executors of a cluster, which an extension brings."""
 
     @property
@@ -124,7 +129,7 @@ def _read(
     template: Path, ini: str, folder: Path, files: Mapping[str, Path], backend: BackendFactory | None
 ) -> Scenario:
     try:
-        return parse_scenario(ini, _rendered(template), folder, files, beyond_of(backend))
+        return parse_scenario(ini, _rendered(template), folder, files, simulator_keys_of(backend))
     except UserError as error:
         missing = (f"{template}: {problem}" for key, problem in NEEDED.items() if key not in ini)
         raise UserError("\n".join([*missing, str(error)])) from None
@@ -184,7 +189,7 @@ def _rendered(template: Path) -> Path:
 
 def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:
     """Read the scenario of a run; raises UserError."""
-    beyond = beyond_of(backend)
+    beyond = simulator_keys_of(backend)
     return parse_scenario(plan.ini, plan.folder / INI_FILE, plan.radio_file.parent, dict(plan.files), beyond)
 
 
@@ -197,9 +202,9 @@ def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
 
 
 def run_plans(
-    plans: Sequence[RunPlan], backend: BackendFactory, crew: Crew, retry_failed: bool, progress: Progress
+    plans: Sequence[RunPlan], backend: BackendFactory, executor: Executor, retry_failed: bool, progress: Progress
 ) -> Summary:
-    """Have the crew make incomplete runs; raises UserError, OSError. After an exception all work has ended."""
+    """Have the executor make incomplete runs; raises UserError, OSError. After an exception all work has ended."""
     summary = Summary()
     waiting = _unsettled(plans, backend, retry_failed, summary)
     for place in summary.damaged:
@@ -212,8 +217,8 @@ def run_plans(
     if waiting:
         results = waiting[0].results
         results.mkdir(parents=True, exist_ok=True)
-        with progress.show_runs(waiting, crew.at_once), workspace(results) as folder:
-            _collect(waiting, crew.run(waiting, backend, folder), summary, progress)
+        with progress.show_runs(waiting, executor.at_once), workspace(results) as folder:
+            _collect(waiting, executor.run(waiting, backend, folder), summary, progress)
     elif plans:
         tidy(plans[0].results)  # what killed commands have left, which a workspace would have removed
     return summary

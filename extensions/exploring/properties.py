@@ -245,7 +245,7 @@ def nothing_lost(view: View) -> str | None:
 
 
 def everything_delivered(view: View) -> str | None:
-    """Who has wanted a notification ever since it was published, and always was in reach of its publisher, has it."""
+    """Every node subscribed and reachable since publication has received the notification."""
     return _undelivered(view, lambda one: one.due)
 
 
@@ -355,7 +355,7 @@ PROPERTIES = {
 
 
 def _load(name: str, most: int) -> Property:
-    """So many messages, each broadcast counted once, and those that timers send not at all."""
+    """The number of messages; broadcasts count once, messages sent by timers do not."""
 
     def check(view: View) -> str | None:
         messages, commands = view.world.messages, view.world.commands

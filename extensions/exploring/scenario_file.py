@@ -304,7 +304,7 @@ class MayReader:
 
 def _check_rests(wanted: Filter) -> None:
     if wanted.is_moving:
-        raise ValueError(f"{wanted}: nobody moves in an exploration: write within 30 of (40, 20)")
+        raise ValueError(f"{wanted}: nodes do not move during exploration: write within 30 of (40, 20)")
 
 
 def _is_link(a: NodeId, b: NodeId, world: World) -> bool:

@@ -20,7 +20,7 @@ from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 # Rows of the trace
 
 OVERLAY = "overlay"
-"""The node's neighbours in the ring are others.
+"""The node's ring neighbours have changed.
 
 `detail` has seven words, of which the last may hold blanks: how many such rows the node has written, this one included;
 its label, whose bits b1 b2 ... stand for the place sum of bi / 2^i on the circle [0, 1); the node before it, the node

@@ -154,7 +154,7 @@ class Point:
         """Assert that a metric's mean is worse than another point's by at most `by`.
 
         `by` is in the metric's unit, or with "5%" a share of the other's mean. Equal seeds are paired, as they share
-        movement and radio. More is better of a share, less of any other metric, unless `less_is_better` is given.
+        movement and radio. Higher is better for a share, lower for any other metric; `less_is_better` overrides this.
         """
         __tracebackhide__ = True
         from roambus.experiments.claims import Bound, Side
@@ -170,7 +170,7 @@ class Point:
             own, other = self.values(measured, seeds), base.values(measured, seeds)
             return {seed: sign * (own[seed] - other[seed]) - allowed.at(other[seed]) for seed in own if seed in other}
 
-        what = f"{measured.column} of {self} is worse than that of {base} by at most {allowed}"
+        what = f"{measured.column} of {self} may be at most {allowed} worse than that of {base}"
         return self._decided(what, worse, Bound(Side.BELOW), confidence, about="worse than allowed by ")
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:

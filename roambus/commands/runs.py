@@ -121,7 +121,7 @@ def run(
     """  # noqa: D301  # click wants the character itself
     goes_with("endpoint", endpoint, "wait")
     if endpoint is not None and is_given("backend") and backend != "castalia":
-        raise UserError(f"--backend {backend}: only a Castalia can come to an --endpoint: leave one of the two out")
+        raise UserError(f"--backend {backend}: --endpoint works only with --backend castalia")
     if render:
         _render(single, out)
     elif endpoint is None:

@@ -254,7 +254,7 @@ def run_sweep(
     plans = [replace(plan, check=run_options.check, record=recorder(run_options.record)) for plan in chosen]
     announce_compilation(backend, plans)
     if run_options.part == RunOptions().part and is_shared(out):
-        remark(f"another command makes runs in {out}: those that are in both are made twice, so end one of them")
+        remark(f"another roambus command is writing to {out}; stop one, or shared runs are made twice")
     try:
         with opened_results(sweep, out):
             made = run_plans(plans, backend, _publishing(executor, out), run_options.retry_failed, progress())

@@ -356,7 +356,7 @@ def goes_with(other: str, value: object, *names: str) -> None:
     """Raise UserError for an option of these that is given without the other, whose value is None or False."""
     for name in names:
         if is_given(name) and value in (None, False):
-            raise UserError(f"--{name.replace('_', '-')} goes with --{other}: give both, or leave it out")
+            raise UserError(f"--{name.replace('_', '-')} requires --{other}")
 
 
 def is_given(name: str) -> bool:

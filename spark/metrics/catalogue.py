@@ -367,7 +367,7 @@ def _over_migrations(run: Run, number: float) -> float:
 
 
 def over(part: float, whole: float) -> float:
-    """The one over the other; NaN over 0."""
+    """Return the ratio; NaN for a zero denominator."""
     return float(part) / float(whole) if whole else math.nan
 
 

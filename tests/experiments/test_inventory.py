@@ -140,7 +140,10 @@ def test_a_thing_as_json_has_all_that_its_text_has() -> None:
 
 def test_a_name_that_nothing_has_is_refused_with_the_nearest_one() -> None:
     """The list itself would be too long for a message."""
-    with pytest.raises(UserError, match="nothing is named 'hops_maxx': did you mean metric 'hops_max'"):
+    with pytest.raises(
+        UserError,
+        match="sweep, study or metric 'hops_maxx': did you mean metric 'hops_max'",
+    ):
         find("hops_maxx")
 
 

@@ -254,17 +254,17 @@ def test_a_missing_variable_is_refused_with_its_line(folder: Path, refused: Refu
     [
         ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal runs in this process"),
         ("sweep mine.toml --deadline 9", "--deadline: the back-end radio"),
-        ("run field --wait 9", "--wait goes with --endpoint"),
-        ("run field --endpoint local --backend ns3", "--backend ns3: only a Castalia can come to an --endpoint"),
+        ("run field --wait 9", "--wait requires --endpoint"),
+        ("run field --endpoint local --backend ns3", "--backend ns3: --endpoint works only with --backend castalia"),
         ("run field --seed 1 --agent mine.py --seed 2", "--seed: given twice"),
         ("run field --out a --out=a", "--out: given twice"),
         ("run field --render --render", "--render: given twice"),
         ("run field --set nodes=3 --set nodes=4", "--set nodes: given twice"),
-        ("sweep mine.toml --tasks 3", "--tasks goes with --slurm"),
+        ("sweep mine.toml --tasks 3", "--tasks requires --slurm"),
         ("sweep mine.toml --slurm job.sh --workers 1", "--workers: a task of --slurm has its own"),
         ("sweep mine.toml --slurm job.sh --part 0/2", "--part: a task of --slurm has its own"),
-        ("sweep mine.toml --metric delay", "--metric goes with --precision"),
-        ("sweep mine.toml --first-seeds 3", "--first-seeds goes with --precision"),
+        ("sweep mine.toml --metric delay", "--metric requires --precision"),
+        ("sweep mine.toml --first-seeds 3", "--first-seeds requires --precision"),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(refused: Refused, words: str, message: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LONGEST = 25
-"""Words of a sentence; longer ones are counted, and not refused."""
+"""Words of a sentence at most."""
 _BLOCKS = re.compile(r"^ *(```|~~~).*?^ *\1[^\n]*$|^( {4,}|\||<)[^\n]*$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 """Code, tables and HTML of a page."""
 _CODE = re.compile(r"``[^`]*``|`[^`]*`|\{[%{].*?[%}]\}")

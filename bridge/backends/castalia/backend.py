@@ -239,7 +239,7 @@ def check_radio_alone(scenario: Scenario, simulator: str) -> None:
             )
     if scenario.interference.rate_per_s:
         key = path_of(InterferenceSettings, "rate_per_s")
-        raise UserError(f"{key}: nobody else sends on {simulator}: leave it at 0, or use --backend radio")
+        raise UserError(f"{key}: {simulator} does not simulate interference: set it to 0, or use --backend radio")
 
 
 DEADLINE_S = 30.0

@@ -289,7 +289,7 @@ class Lookup:
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
 
     def _possible(self) -> Iterator[str]:
-        """The paths of keys of which nobody can say whether a node has them: its MAC or manager is refused."""
+        """The keys that cannot be checked because the MAC or mobility manager is invalid."""
         for node, (choice, keys) in product(self.nodes, ((MANAGER, PER_MANAGER), (mac.PROTOCOL, PER_MAC))):
             if self._chosen(choice, node) is None:
                 yield from (_at(key.name, node) for key in chain(*keys.values()))

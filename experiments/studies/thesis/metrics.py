@@ -24,13 +24,13 @@ def mac_retransmissions(run: Run) -> float:
 
 @metric("not acknowledged", scale=Scale.SHARE)
 def mac_unacknowledged(run: Run) -> float:
-    """Of the frames that MACs were offered, the share given up without an acknowledgement after the last retry."""
+    """The share of frames given up without an acknowledgement after the last retry."""
     return _for_each_offered(run, "unacknowledged")
 
 
 @metric("channel access failures", scale=Scale.SHARE)
 def mac_access_failures(run: Run) -> float:
-    """Of the frames that MACs were offered, the share given up because the channel stayed busy."""
+    """The share of frames given up because the channel stayed busy."""
     return _for_each_offered(run, "access_failures")
 
 

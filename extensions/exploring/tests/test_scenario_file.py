@@ -29,8 +29,8 @@ HEAD = "agent mft\ntree\n  b1/p1\n    b2\nclients s1@b2\n"
         ("may 1 loss\nmay 2 losses", r"q.txt:7: another line allows losses already"),
         ("may show table", r"q.txt:6: 'show table' cannot be one of the things that may happen"),
         ("may s9 subscribes f1", r"q.txt:6: unknown node 's9'"),
-        ("may s1 subscribes within 30 of me", r"q.txt:6: within 30 of me: nobody moves in an exploration"),
-        ("may 2 subscriptions to within 30 of me", r"q.txt:6: within 30 of me: nobody moves in an exploration"),
+        ("may s1 subscribes within 30 of me", r"q.txt:6: within 30 of me: nodes do not move during exploration"),
+        ("may 2 subscriptions to within 30 of me", r"q.txt:6: within 30 of me: nodes do not move during exploration"),
         ("mey s1 subscribes f1", r"q.txt:6: unknown keyword 'mey'"),
     ],
 )

@@ -197,7 +197,7 @@ def test_the_debugger_opens_at_a_time(tmp_path: Path) -> None:
     done = roambus("rerun", path, "--pdb", "--at", "1500ms", typed="q\n")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (130, f"error: {path}: the debugger was left")
     for options, message in (
-        (["--at", "1s"], "--at goes with --pdb: give both, or leave it out"),
+        (["--at", "1s"], "--at requires --pdb"),
         (["--pdb", "--at", "noon"], "--at: 'noon' is not a time such as 1.5s, 20ms or 100us"),
     ):
         done = roambus("rerun", path, *options)

@@ -156,7 +156,7 @@ def answers_per_unsubscribe(run: Run) -> float:
 
 @metric("further answers an operation")
 def further_answers_per_operation(run: Run) -> float:
-    """Messages of the supervisor to requests that there would not be without the operation."""
+    """Messages that the supervisor sends because of the operation, in answer to requests."""
     # Less as many as there were in the same time before the first publication.
     found, usual = _operations(run), (run.end_s - _first_publication_s(run)) * requests_per_round(run)
     return over(found.to_ask - usual, found.joins + found.leaves) if found else math.nan

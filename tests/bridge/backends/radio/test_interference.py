@@ -61,5 +61,5 @@ def test_the_seed_tells_the_bursts() -> None:
 
 def test_a_simulator_without_them_refuses_them() -> None:
     """Nothing is passed over."""
-    with pytest.raises(UserError, match=r"SN\.interference\.rate: nobody else sends on Castalia"):
+    with pytest.raises(UserError, match=r"SN\.interference\.rate: Castalia does not simulate interference"):
         check_radio_alone(two_nodes(LOUD), "Castalia")
