@@ -123,5 +123,4 @@ class Writer:
     def _parts(self, step: Step) -> Iterator[str]:
         name = self._sentences.name
         yield from (f"{name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks)
-        if step.command is not None:
-            yield self._sentences.command(step.command)
+        yield self._sentences.command(step.command)

@@ -99,14 +99,13 @@ class Exploration:
         steps = path
         if name == PROPERTIES["probes arrive"].name:
             steps = (*path, *self.checker.properties.failed_probe(self._state_after(path))[1][:_LONGEST_SHOWN])
-        length = sum(step.command is not None for step in path)
-        about = [f"{name}: {text}.", f"Found by roambus explore in {length} steps."]
+        about = [f"{name}: {text}.", f"Found by roambus explore in {len(path)} steps."]
         agents, names = self.checker.properties.view(self.initial.state).agents, self.initial.plan.names
         known = {one for agent in agents.values() for one in agent.listings(names)}
         shows = [one for one in _SHOWN if one in known]
         # The transcript of an error ends in the error, too.
         shown = Writer(self.initial).transcript(steps, about, shows, follows=name != RAISES)
-        return Counterexample(name, text, length, shown)
+        return Counterexample(name, text, len(path), shown)
 
     def _state_after(self, path: tuple[Step, ...]) -> State:
         """Return the state after steps from the initial one."""

@@ -22,7 +22,7 @@ from roambus.python_protocol.roles import NodeId
 if TYPE_CHECKING:
     from roambus.extensions.exploring.model import Model, Successor
 
-ARRIVALS, ALL, COMMANDS, NOTHING = range(4)
+ARRIVALS, ALL, COMMANDS = range(3)
 """What can come before what is pending: after a change arrivals; after an arrival all; then commands and timers."""
 
 _State = tuple[int, ...]
@@ -48,10 +48,9 @@ class Instants:
         self._is_handled = cache(self._handles)
 
     def successors(self, state: _State) -> Iterator[Successor]:
-        """Yield the steps that end an instant, or that can come before its end."""
+        """Yield the steps that come before what is pending."""
         model, world = self._model, self._model.world(state)
-        bare = (*state[:-1], model.worlds.number(replace(world, pending=(), phase=0, old=())))
-        yield from model.follow(bare, (), model.step(None, 0, (), -1, True), world.pending, phase=NOTHING)
+        bare = (*state[:-1], model.worlds.number(replace(world, pending=(), phase=ARRIVALS, old=())))
         for step, told, after, phase, old, by_timer in self._earlier(bare, world):
             yield from model.follow(after, told, step, world.pending, phase=phase, old=old, by_timer=by_timer)
 

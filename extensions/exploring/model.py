@@ -24,7 +24,7 @@ from roambus.bridge.backends.ideal.graph import Link, cut_off, receivers
 from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.transcript.commands import Apply, Arrive, Command, PublishEvent, RunOut
 from roambus.extensions.exploring.copies import Numbering
-from roambus.extensions.exploring.instants import ALL, ARRIVALS, COMMANDS, NOTHING, Instants
+from roambus.extensions.exploring.instants import ALL, ARRIVALS, COMMANDS, Instants
 from roambus.extensions.exploring.nodes import Nodes, Outcome, Raised
 from roambus.extensions.exploring.scenario_file import May, Question
 from roambus.extensions.exploring.world import World, do
@@ -48,15 +48,17 @@ Events = tuple[tuple[NodeId, int], ...]
 
 
 class Step(NamedTuple):
-    """An arrival, a loss, a time-out, or a command, after some time; without one, nodes learn what is pending."""
+    """An arrival, a loss, a time-out, or a command, after some time."""
 
-    command: Command | None
+    command: Command
     after: SimTime = 0
     picks: Picks = ()
     may: int = -1
     """The place of the line that allows a command."""
     at_once: bool = False
-    """Whether it is at the instant of the step before, whose consequences come after it."""
+    """Whether it is at the instant of the step before, some consequences of which come after it."""
+    is_open: bool = False
+    """Whether some of its own consequences come after the next step."""
 
 
 Successor = tuple[int, State | Raised]
@@ -327,30 +329,29 @@ class Model:
     ) -> Iterator[Successor]:
         """Have nodes handle events in turn, then what comes `late`, failed sends too, for each outcome of chance.
 
-        That stays pending if anything can precede it in this `phase`. Messages of timers are no load of a command.
+        That also stays pending if anything can precede it in this `phase`. Messages of timers are no load of a command.
         """
         begin = state
-        waiting: list[tuple[State, Events, Events, Picks, int]] = [(state, told, late, (), 0)]
+        waiting: list[tuple[State, Events, Events, Picks, int, bool]] = [(state, told, late, (), 0, False)]
         while waiting:
-            state, told, late, picks, count = waiting.pop()
-            if not told and late and phase != NOTHING:
-                pending = self._at_once.pending(state, late, phase, old or begin)
+            state, told, late, picks, count, is_ending = waiting.pop()
+            if not told and late:
+                pending = None if is_ending else self._at_once.pending(state, late, phase, old or begin)
                 if pending is not None:
-                    yield self._picked(step, picks, is_whole=True), pending
-                    continue
-            told, late = (told, late) if told else (late, ())
+                    yield self._picked(self.steps.number(self.steps[step]._replace(is_open=True)), picks), pending
+                told, late, is_ending = late, (), True
             if not told or count > MOST_AT_ONCE:
                 end = Raised("it sends again and again, at one instant, over a link that is gone", ())
-                yield self._picked(step, picks, is_whole=phase == NOTHING), end if told else state
+                yield self._picked(step, picks), end if told else state
                 continue
             (node, event), *others = told
             for outcome in reversed(self.nodes.answer(state[node], event, self.times[state[TIME]])):
                 drawn = (*picks, (node, outcome.picks))
                 if isinstance(outcome, Raised):
-                    yield self._picked(step, drawn, is_whole=phase == NOTHING), outcome
+                    yield self._picked(step, drawn), outcome
                 else:
                     after, failed = self._taken(state, node, outcome, by_timer=by_timer)
-                    waiting.append((after, tuple(others), (*late, *failed), drawn, count + 1))
+                    waiting.append((after, tuple(others), (*late, *failed), drawn, count + 1, is_ending))
 
     def _taken(self, state: State, node: NodeId, outcome: Outcome, *, by_timer: bool) -> tuple[State, Events]:
         """Return the state after an answer, and the failures of messages that found no link."""
@@ -380,9 +381,9 @@ class Model:
             world = world.seeing(node, self.nodes.seen[one])
         return self.worlds.number(replace(world, messages=world.messages + counted))
 
-    def _picked(self, step: int, picks: Picks, *, is_whole: bool) -> int:
+    def _picked(self, step: int, picks: Picks) -> int:
         """Return the step with these picks, without events after which a node picks nothing else in this instant."""
-        if is_whole or self.steps[step].at_once:
+        if self.steps[step].at_once or self.steps[step].is_open:
             return self.steps.number(self.steps[step]._replace(picks=picks)) if self.nodes.has_drawn else step
         if not any(its for _, its in picks):
             return step

@@ -85,14 +85,14 @@ class Repetition:
         return None
 
     def _to_end_of_instant(self, path: Path) -> Path:
-        """Return the path with what is pending at its end."""
-        state = self._states(path)[-1]
-        while self._model.world(state).pending:
-            step, after = next(iter(self._model.arrivals(state)))
-            if isinstance(after, Raised):
-                break
-            path, state = (*path, self._model.steps[step]), after
-        return path
+        """Return the path with a last step that has all its consequences."""
+        if not path or not path[-1].is_open:
+            return path
+        *before, last = path
+        bare = last._replace(is_open=False, picks=())
+        following = self._model.successors(self._states(tuple(before))[-1])
+        steps = [self._model.steps[number] for number, end in following if not isinstance(end, Raised)]
+        return (*before, next(step for step in steps if step._replace(picks=()) == bare))
 
     # Drawing
 
