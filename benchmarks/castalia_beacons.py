@@ -17,7 +17,7 @@ from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.backends.castalia.simulators import linked_directory
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.system.errors import BackendError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 

@@ -44,8 +44,8 @@ from roambus.bridge.scenario.radio import Ns3Settings
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import TraceWriter
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.measurements import markdown_table
-from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.extensions.ns3.backend import Ns3Factory, find_adapter, find_ns3
 from roambus.extensions.routing.dsdv import Dsdv

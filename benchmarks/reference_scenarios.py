@@ -22,7 +22,7 @@ from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.actions import Action

@@ -66,8 +66,12 @@ NO_ENERGY = "node has no energy left"
 """The reason of a dead node's failures."""
 
 
+SENT = ""
+"""The reason of a Failure that is none: the MAC is done with the frame, as `Hello.report_sent` asked to be told."""
+
+
 class Failure(NamedTuple):
-    """A transmission that the MAC of `node` did not take."""
+    """A transmission that the MAC of `node` did not take, or gave up; with the reason SENT it did its work."""
 
     node: NodeId
     destination: NodeId
@@ -116,8 +120,9 @@ class Framing(NamedTuple):
 class Hello:
     """The simulator's facts before the first step; `nodes[i]` is node i.
 
-    `take_note(time, node, text)` copies notes and deliveries into the simulator's log. Without `own` the host drives
-    all nodes; without `framing` that of the ini's MAC and radio applies.
+    `take_note(time, node, text)` copies notes and deliveries into the simulator's log. `report_sent(nodes)` asks for a
+    Failure with the reason SENT for each frame of these nodes that the MAC is done with; None: its MACs do not tell.
+    Without `own` the host drives all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
     simulator: str
@@ -127,6 +132,7 @@ class Hello:
     take_note: Callable[[SimTime, NodeId, str], None] | None = None
     own: LocalNode | None = None
     framing: Framing | None = None
+    report_sent: Callable[[Sequence[NodeId]], None] | None = None
 
 
 class Step(NamedTuple):

@@ -1,257 +1,244 @@
-"""Agents, templates, sweeps, studies and metrics of roambus and installed packages, with their settings.
+"""The agents, templates, sweeps, studies and metrics that there are: their names, files and summaries.
 
-A name is looked up among all kinds: `thesis` is a template, a sweep and a study. Text and JSON come from a thing's own
-declarations (`Setting`). Rows are mappings of texts, so the output knows no kind. A broken agent is shown with the
-reason. `listing` has names and summaries without imports.
+A study is an entry point of the group `roambus.studies`, such as `mine.study:STUDY`; its sweeps and templates lie in
+that module's folder, all others in `templates`. A command takes a name or a path. An unknown name is an error with the
+near names of every kind and their commands.
+
+Nothing is imported for it, because shell completion waits for the list, and agents and studies take seconds (NumPy,
+SciPy, Spark). So docstrings and declarations are read from sources; templates and sweeps begin with a describing
+comment. `roambus.reference` describes a thing with all that it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+import ast
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import load_agent
+from roambus.bridge.agents import class_docstring
+from roambus.bridge.system.code import AGENTS, STUDIES, find_module, named
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.listing import (
-    KINDS,
-    SINGULAR,
-    first_sentence,
-    heading,
-    names,
-    own_study,
-    study_metrics,
-    study_summary,
-)
-from roambus.experiments.shipped import (
-    SWEEP_SUFFIX,
-    TEMPLATE_SUFFIX,
-    near_names,
-    shipped_files,
-    shipped_studies,
-    shipped_study,
-)
-from roambus.experiments.studies.study import load_study
-from roambus.experiments.sweeps.sweep import Axis, count_points
-from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
-from roambus.experiments.templates.render import find_template, template_variables
-from roambus.experiments.templates.variables import Scalar
-from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.settings import Setting, parameter_settings, plain
-from roambus.spark.metrics.catalogue import METRICS, Metric
+from roambus.python_protocol.settings import unknown
+from roambus.spark.metrics.catalogue import METRICS, metric
 
-Row = Mapping[str, str]
-"""A table row by column name; the first column names its subject."""
+TEMPLATES = Path(__file__).parent / "templates"
+"""The folder of files without a study, and of parts that all templates include."""
+TEMPLATE_SUFFIX, SWEEP_SUFFIX = ".ini.j2", ".toml"
+
+_USES = {
+    "template": "roambus run {}",
+    "sweep": "roambus sweep {}",
+    "study": "roambus reproduce {}",
+    "agent": "roambus run field --agent {}",
+}
+"""The named kinds, and each one's command."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An agent, template, sweep, study or metric; `kind` is in the singular."""
-
-    kind: str
-    name: str
-    summary: str
-    """One sentence."""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    """Facts as texts, by a word for each."""
-    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    """Tables, such as an agent's parameters, by their headings."""
-    example: str = ""
-    """A command that uses it."""
-
-    def as_json(self) -> dict[str, Any]:
-        """All of it, for `--json`."""
-        rows = {title: [dict(row) for row in table] for title, table in self.tables.items()}
-        return {"kind": self.kind, "name": self.name, "summary": self.summary, **self.facts, **rows}
-
-    def lines(self) -> Iterator[str]:
-        """All of it, for people."""
-        yield f"{self.kind} {self.name}: {self.summary}"
-        yield from (f"  {word}: {value}" for word, value in self.facts.items())
-        for title, table in self.tables.items():
-            if table:
-                yield f"{title}:"
-                yield from (f"  {_line(row)}" for row in table)
-        if self.example:
-            yield f"example: {self.example}"
+def study_modules() -> dict[str, Path]:
+    """Return the module files of all installed studies, by study."""
+    found = {name: find_module(point.module) for name, point in sorted(named(STUDIES).items())}
+    return {name: Path(spec.origin) for name, spec in found.items() if spec is not None and spec.origin is not None}
 
 
-def _line(row: Row) -> str:
-    name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
-    head = f"{name} = {default}" if (default := row.get("default")) else name
-    return "  ".join([head, "; ".join(filter(None, (sentence.rstrip(".") for sentence in rest)))]).rstrip()
+def shipped_studies() -> dict[str, Path]:
+    """Return the folders of all installed studies, by name."""
+    return {name: file.parent for name, file in study_modules().items()}
 
 
-def find(name: str, kind: str | None = None) -> list[Entry]:
-    """Find everything of that name, file or class; runs a Python file.
+def shipped_files(suffix: str) -> dict[str, Path]:
+    """The shipped files with this suffix by stem, without those that begin with an underscore."""
+    folders = [TEMPLATES, *shipped_studies().values()]
+    files = [file for folder in folders for file in sorted(folder.glob(f"[!_]*{suffix}"))]
+    return {file.name.removesuffix(suffix): file for file in files}
 
-    Raises UserError with near names.
-    """
-    if is_python(name):
-        return [_study(name) if Path(name).is_file() and own_study(Path(name)) else _agent(name)]
+
+def shipped_study(file: Path) -> str | None:
+    """The study whose folder has the file, and of several the one of its name; or None."""
+    place = file.resolve().parent
+    found = [name for name, folder in shipped_studies().items() if folder.resolve() == place]
+    return file.stem if file.stem in found else next(iter(found), None)
+
+
+def find_file(kind: str, suffix: str, name: str) -> Path:
+    """The file of that path, or the shipped one of that name; raises UserError."""
     if Path(name).is_file():
-        return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
-    asked = KINDS if kind is None else (kind,)
-    known = {given_kind: dict.fromkeys(names(given_kind)) for given_kind in asked}
-    found = [_ENTRIES[given_kind](name) for given_kind in asked if name in known[given_kind]]
-    if not found:
-        near = ", ".join(f"{SINGULAR[near_kind]} {close!r}" for near_kind, close in near_names(name, known).items())
-        guess = f"did you mean {near}? " if near else ""
-        raise UserError(f"there is no agent, template, sweep, study or metric {name!r}: {guess}see roambus list")
+        return Path(name)
+    ours = shipped_files(suffix)
+    if name not in ours:
+        raise no_such(kind, name)
+    return ours[name]
+
+
+def no_such(kind: str, name: str) -> UserError:
+    """The error for an unknown name, with near names."""
+    known = _known()
+    near = near_names(name, {other: names for other, names in known.items() if other != kind})
+    also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())
+    others = f"; near names of other kinds: {also}" if also else ""
+    return UserError(f"{unknown(kind, name, known[kind])}{others}; or give the path of a file")
+
+
+def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+    """The kinds with a near name, each with the nearest, or the exact one."""
+    found = {kind: get_close_matches(name, names, n=1) for kind, names in known.items()}
+    return {kind: near[0] for kind, near in found.items() if near}
+
+
+def _known() -> dict[str, Mapping[str, object]]:
+    return {
+        "template": shipped_files(TEMPLATE_SUFFIX),
+        "sweep": shipped_files(SWEEP_SUFFIX),
+        "study": shipped_studies(),
+        "agent": named(AGENTS),
+    }
+
+
+# Names and summaries
+
+
+def names(kind: str) -> list[str]:
+    """The names of a kind's things, in order."""
+    return sorted(_SOURCES[kind]())
+
+
+def summaries(kind: str) -> dict[str, str]:
+    """The names of a kind's things, each with its summary."""
+    summary = _SUMMARIES[kind]
+    return {name: summary(source) for name, source in sorted(_SOURCES[kind]().items())}
+
+
+def shown_first(kind: str) -> dict[str, str]:
+    """The summaries that a list begins with: of a study's sweeps only the one that is called like it."""
+    found = summaries(kind)
+    if kind != "sweeps":
+        return found
+    studies = {name: shipped_study(file) for name, file in shipped_files(SWEEP_SUFFIX).items()}
+    return {name: summary for name, summary in found.items() if studies[name] in (None, name)}
+
+
+def first_sentence(text: str) -> str:
+    """A docstring's or comment's first sentence, on one line."""
+    line = " ".join(text.strip().partition("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s", line, maxsplit=1)[0]
+
+
+def heading(file: Path) -> str:
+    """The first sentence of a template's or sweep's head comment, without commands."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    start = next((number for number, line in enumerate(lines) if line.startswith("# ")), len(lines))
+    comment = []
+    for line in lines[start:]:
+        if not line.startswith("#") or line.startswith("#  "):
+            break
+        comment.append(line.lstrip("# "))
+    return re.sub(r":$", ".", first_sentence("\n".join(comment)))
+
+
+def study_summary(name: str) -> str:
+    """Return the first sentence below an installed study's definition, or of its module."""
+    tree, attribute = _tree(study_modules()[name]), named(STUDIES)[name].attr
+    below = [
+        text for before, text in pairwise(tree.body) if isinstance(before, ast.Assign) and _defines(before, attribute)
+    ]
+    own = [text.value.value for text in below if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)]
+    return first_sentence(str(own[0]) if own else ast.get_docstring(tree) or "")
+
+
+def _defines(assignment: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in assignment.targets)
+
+
+def study_metrics() -> dict[str, str]:
+    """The metrics that studies add to every run's, with the first study's meaning."""
+    found: dict[str, str] = {}
+    for folder in shipped_studies().values():
+        for file in sorted(folder.glob("*.py")):
+            found = declared_metrics(file) | found
     return found
 
 
-def is_python(name: str) -> bool:
-    """Whether the name is a Python file, file.py:Class or module:Class."""
-    return ":" in name or (name.endswith(".py") and Path(name).is_file())
+def declared_metrics(file: Path) -> dict[str, str]:
+    """A module's functions under `metric`, with their docstrings."""
+    functions = [node for node in _tree(file).body if isinstance(node, ast.FunctionDef)]
+    marked = [function for function in functions if any(map(_is_metric, function.decorator_list))]
+    return {function.name: " ".join((ast.get_docstring(function) or "").split()) for function in marked}
 
 
-def everything(kind: str) -> list[Entry]:
-    """All things of a kind by name; raises UserError for a broken one."""
-    return [_ENTRIES[kind](name) for name in names(kind)]
+def _is_metric(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func).rpartition(".")[2] == metric.__name__
 
 
-# Agents
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def _agent(name: str) -> Entry:
-    try:
-        agent = load_agent(name)
-    except UserError as error:
-        hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
-        return Entry("agent", name, f"It cannot be loaded: {error}{hint}")
-    oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
-    declared = parameter_settings(agent.parameters_type)
-    parameters = [
-        {**_row(name, setting), "unit": setting.unit, "source": setting.source} for name, setting in declared.items()
-    ]
-    messages = [
-        {"name": _type_of(message), "tag": str(message.tag), "fields": _fields(message)} for message in agent.messages
-    ]
-    return Entry(
-        "agent",
-        name,
-        first_sentence(agent.__doc__ or ""),
-        {"class": f"{agent.__module__}:{agent.__qualname__}", **oracle},
-        {"parameters": parameters, "messages": messages},
-        f"roambus run field --agent {name}",
-    )
-
-
-def _type_of(message: type[Message]) -> str:
-    """The type as in transcripts; a message with its content's type is named by its class."""
-    declared: object = message.message_type
-    return declared if isinstance(declared, str) else message.__name__.upper()
-
-
-def _fields(message: type[Message]) -> str:
-    return ", ".join(
-        f"{message_field.name}: {getattr(message_field.type, '__name__', message_field.type)}"
-        for message_field in fields(message)
-    )
-
-
-# Templates and sweeps
-
-
-def _template(name: str) -> Entry:
-    file = find_template(name)
-    variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
-    return Entry(
-        "template",
-        name,
-        heading(file),
-        _study_of(file),
-        {"variables": variables, "named settings": list(_axes(named_settings(file)))},
-        f"roambus run {name}",
-    )
-
-
-def _row(name: str, declared: Setting | None) -> Row:
-    """A parameter or variable; None for one that a user's template declares nowhere."""
-    if declared is None:
-        return {"name": name, "default": "", "meaning": "", "takes": "anything"}
-    default = "" if declared.default is None else plain(declared.default)
-    return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
-
-
-def _sweep(name: str) -> Entry:
-    sweep = read_sweep(name)
-    facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
-    return Entry(
-        "sweep",
-        name,
-        heading(Path(sweep.source)),
-        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
-        {
-            "agents": [
-                {"name": agent.label, "agent": agent.agent, "parameters": " ".join(map("=".join, agent.parameters))}
-                for agent in sweep.agents
-            ],
-            "axes": list(_axes(sweep.axes)),
-            "fixed": [{"name": _setting(*setting)} for setting in sweep.fixed.items()],
-        },
-        f"roambus sweep {name}",
-    )
-
-
-def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
-    for axis in axes:
-        if not axis.zipped:
-            yield {"name": axis.name, "values": ", ".join(axis.values)}
-            continue
-        for label, settings in axis.values.items():
-            yield {"name": f"{axis.name}={label}", "sets": " ".join(_setting(*setting) for setting in settings.items())}
-
-
-def _setting(name: str, value: Scalar) -> str:
-    return f"{name}={plain(value)}"
-
-
-def _study_of(file: Path) -> dict[str, str]:
-    return {"study": study} if (study := shipped_study(file)) else {}
-
-
-# Studies and metrics
-
-
-def _study(name: str) -> Entry:
-    study = load_study(name)
-    facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
-    sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
-    summary = own_study(Path(name)).get(name) if name.endswith(".py") else study_summary(name)
-    tables: dict[str, Sequence[Row]] = {
-        "sweeps": sweeps,
-        "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
-    }
-    return Entry("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
-
-
-def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
-    """The sweeps of its folder that `roambus reproduce` does not make."""
-    files = {name: file for name, file in sorted(shipped_files(SWEEP_SUFFIX).items()) if shipped_study(file) == study}
-    return [{"name": name, "summary": heading(file)} for name, file in files.items() if name not in made]
-
-
-def _metric(name: str) -> Entry:
-    metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
-    facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
-    known = {word: text for word, text in facts.items() if text}
-    return Entry("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
-
-
-def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
-    yield from ((metric, "") for metric in METRICS)
-    if name in study_metrics():
-        for study in shipped_studies():
-            yield from ((metric, study) for sweep in load_study(study).sweeps for metric in sweep.extra.metrics)
-
-
-_ENTRIES: Mapping[str, Callable[[str], Entry]] = {
-    "agents": _agent,
-    "templates": _template,
-    "sweeps": _sweep,
-    "studies": _study,
-    "metrics": _metric,
+_SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "agents": lambda: {name: point.value for name, point in named(AGENTS).items()},
+    "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
+    "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
+    "studies": lambda: {name: name for name in study_modules()},
+    "metrics": lambda: study_metrics() | {known_metric.column: known_metric.meaning for known_metric in METRICS},
 }
+_NO_SUMMARY = "Its source has no summary; roambus show loads it."
+_SUMMARIES: Mapping[str, Callable[[Any], str]] = {
+    "agents": lambda target: first_sentence(class_docstring(target) or _NO_SUMMARY),
+    "templates": heading,
+    "sweeps": heading,
+    "studies": study_summary,
+    "metrics": str,
+}
+
+
+# Files of one's own
+
+
+def own_entries(kind: str) -> dict[str, str]:
+    """The working folder's things of a kind by path, each with its summary."""
+    found: dict[str, str] = {}
+    if kind not in _OWN:
+        return found
+    pattern, read = _OWN[kind]
+    for file in sorted(Path().glob(pattern)):
+        with suppress(OSError, ValueError, SyntaxError, RecursionError):
+            found |= read(file)
+    return found
+
+
+def own_study(file: Path) -> dict[str, str]:
+    """The study in a Python file by path; empty without a STUDY."""
+    tree = _tree(file)
+    targets = (target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets)
+    return {str(file): first_sentence(ast.get_docstring(tree) or "")} if "STUDY" in map(ast.unparse, targets) else {}
+
+
+def _own_agents(file: Path) -> dict[str, str]:
+    classes = [node for node in _tree(file).body if isinstance(node, ast.ClassDef) and any(map(_is_agent, node.bases))]
+    names = [str(file)] if len(classes) == 1 else [f"{file}:{class_.name}" for class_ in classes]
+    return {name: first_sentence(ast.get_docstring(class_) or "") for name, class_ in zip(names, classes, strict=True)}
+
+
+def _is_agent(base: ast.expr) -> bool:
+    return ast.unparse(base) in ("Agent", "roambus.Agent")
+
+
+def _own_sweep(file: Path) -> dict[str, str]:
+    return {str(file): heading(file)} if "template" in tomllib.loads(file.read_text(encoding="utf-8")) else {}
+
+
+_OWN: Mapping[str, tuple[str, Callable[[Path], dict[str, str]]]] = {
+    "agents": ("*.py", _own_agents),
+    "templates": (f"[!_]*{TEMPLATE_SUFFIX}", lambda file: {str(file): heading(file)}),
+    "sweeps": (f"*{SWEEP_SUFFIX}", _own_sweep),
+    "studies": ("*.py", own_study),
+}
+"""Each kind's file names and their reader."""
+
+SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}
+KINDS = tuple(SINGULAR)
+"""The kinds of things that can be listed."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from roambus.python_protocol.agent import Agent, Brokerless, Jitter, Recent, on, on_timer
-from roambus.python_protocol.events import Publish, Recovered, Started
+from roambus.python_protocol.events import Publish, Recovered, SendFailed, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, By
 from roambus.python_protocol.messages.message import Message, MessageSet
@@ -290,6 +290,10 @@ class RepairingGossip(Gossip):
         """Take a copy of a notification on the air."""
         self._now = self._on_air[flood.notification.id] = now
         super().receive(flood, sender, now)
+
+    @on(SendFailed)
+    def keep(self, failed: SendFailed, _: SimTime) -> None:
+        """Keep what was not sent: who lacks it gets it after the next summaries."""
 
     def hear_first(self, copy: Flood) -> None:
         """Assess and keep it; a gap before it brings a summary soon."""

@@ -40,12 +40,16 @@ class TimerFired:
     key: TimerKey
 
 
+QUEUE_FULL, BUFFER_FULL = "MAC queue full", "radio buffer full"
+"""The reasons of a node's own MAC that has no room at present."""
 NO_LINK = "no link"
 """The reason for a frame over ideal links whose link is absent or broke."""
 NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE = "no acknowledgement", "channel access failure"
 """An acknowledging MAC's reasons to give up a unicast."""
 LINK_BREAKS = frozenset((NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE))
 """The reasons that mean a broken link to a protocol without a link layer."""
+NOT_SENT = "an earlier fragment failed"
+"""The reason for the rest of a message in fragments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,22 @@ class SendFailed:
     def is_break(self) -> bool:
         """Whether a link to a neighbour is broken."""
         return self.reason in LINK_BREAKS and self.destination != BROADCAST
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether the MAC refused the frame for lack of room, which it will have again."""
+        return self.reason in (QUEUE_FULL, BUFFER_FULL)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The MAC is done with a frame of this node: it was acknowledged, or has left where nobody acknowledges.
+
+    Reported to agents that handle it, by the back-ends whose MACs tell: docs/reference/refusals.md.
+    """
+
+    destination: NodeId
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +152,7 @@ Event = (
     | Received
     | TimerFired
     | SendFailed
+    | Sent
     | Stopped
     | Crashed
     | Recovered

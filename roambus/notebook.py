@@ -22,7 +22,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.system.code import named
-from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.commands.sweeps import RunOptions, SweepOptions, make_executor, run_sweep
@@ -182,7 +182,10 @@ def _listed(settings: Settings | None) -> dict[str, list[Any]]:
 
 def _made(asked: Sweep, out: Path, workers: int, backend: str | None, run_options: RunOptions) -> list[str]:
     factory = factory_of(backend or asked.backend)
-    return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
+    try:
+        return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
+    except InterruptionError as error:  # no error that a script may handle: Ctrl-C ends it
+        raise KeyboardInterrupt(str(error)) from None
 
 
 def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> SweepOptions:

@@ -1,4 +1,8 @@
-"""The pages of the documentation, with the tables that the code declares filled in.
+"""What each agent, template, sweep, study and metric is, and the documentation's pages with tables of them.
+
+`inventory` has names and summaries without imports; here a thing is loaded, and described by its own declarations
+(`Setting`). A name is looked up among all kinds: `thesis` is a template, a sweep and a study. Rows are mappings of
+texts, so the output knows no kind. A broken agent is shown with the reason.
 
 A page names a table as `<!-- insert NAME -->`; `roambus docs` and the site replace it by generated Markdown. A page is
 known by its file name, whatever its folder, and the page of an extension by the extension's name.
@@ -9,19 +13,28 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
+from roambus.bridge.agents import load_agent
 from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
-from roambus.experiments.inventory import Entry, Row, everything
-from roambus.experiments.listing import first_sentence, summaries
+from roambus.bridge.system.errors import UserError
+from roambus.experiments import inventory
+from roambus.experiments.inventory import KINDS, SINGULAR, SWEEP_SUFFIX, TEMPLATE_SUFFIX, first_sentence, heading
 from roambus.experiments.measurements import markdown_table
-from roambus.python_protocol.settings import Setting, plain
-from roambus.spark.metrics.catalogue import METRICS
+from roambus.experiments.studies.study import load_study
+from roambus.experiments.sweeps.sweep import Axis, count_points
+from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
+from roambus.experiments.templates.render import find_template, template_variables
+from roambus.experiments.templates.variables import Scalar
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.settings import Setting, parameter_settings, plain
+from roambus.spark.metrics.catalogue import METRICS, Metric
 
 PACKAGE = Path(__file__).parent
 PARTS = ("python_protocol", "bridge", "spark", "experiments", "commands", "testing", "extensions")
@@ -49,6 +62,204 @@ def filled(text: str) -> str:
     return MARK.sub(lambda mark: TABLES[mark[1]]().strip(), text)
 
 
+# Things
+
+Row = Mapping[str, str]
+"""A table row by column name; the first column names its subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An agent, template, sweep, study or metric; `kind` is in the singular."""
+
+    kind: str
+    name: str
+    summary: str
+    """One sentence."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Facts as texts, by a word for each."""
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    """Tables, such as an agent's parameters, by their headings."""
+    example: str = ""
+    """A command that uses it."""
+
+
+def find(name: str, kind: str | None = None) -> list[Entry]:
+    """Find everything of that name, file or class; runs a Python file.
+
+    Raises UserError with near names.
+    """
+    if is_python(name):
+        return [_study(name) if Path(name).is_file() and inventory.own_study(Path(name)) else _agent(name)]
+    if Path(name).is_file():
+        return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
+    asked = KINDS if kind is None else (kind,)
+    known = {given_kind: dict.fromkeys(inventory.names(given_kind)) for given_kind in asked}
+    found = [_ENTRIES[given_kind](name) for given_kind in asked if name in known[given_kind]]
+    if not found:
+        close = inventory.near_names(name, known)
+        near = ", ".join(f"{SINGULAR[near_kind]} {near_name!r}" for near_kind, near_name in close.items())
+        guess = f"did you mean {near}? " if near else ""
+        raise UserError(f"there is no agent, template, sweep, study or metric {name!r}: {guess}see roambus list")
+    return found
+
+
+def is_python(name: str) -> bool:
+    """Whether the name is a Python file, file.py:Class or module:Class."""
+    return ":" in name or (name.endswith(".py") and Path(name).is_file())
+
+
+def everything(kind: str) -> list[Entry]:
+    """All things of a kind by name; raises UserError for a broken one."""
+    return [_ENTRIES[kind](name) for name in inventory.names(kind)]
+
+
+# Agents
+
+
+def _agent(name: str) -> Entry:
+    try:
+        agent = load_agent(name)
+    except UserError as error:
+        hint = f"; if it has metrics, see roambus list metrics --measure {name}" if name.endswith(".py") else ""
+        return Entry("agent", name, f"It cannot be loaded: {error}{hint}")
+    oracle = {"told by the scenario": "who the subscribers are"} if agent.oracle_subscribers else {}
+    declared = parameter_settings(agent.parameters_type)
+    parameters = [
+        {**_row(name, setting), "unit": setting.unit, "source": setting.source} for name, setting in declared.items()
+    ]
+    messages = [
+        {"name": _type_of(message), "tag": str(message.tag), "fields": _fields(message)} for message in agent.messages
+    ]
+    return Entry(
+        "agent",
+        name,
+        first_sentence(agent.__doc__ or ""),
+        {"class": f"{agent.__module__}:{agent.__qualname__}", **oracle},
+        {"parameters": parameters, "messages": messages},
+        f"roambus run field --agent {name}",
+    )
+
+
+def _type_of(message: type[Message]) -> str:
+    """The type as in transcripts; a message with its content's type is named by its class."""
+    declared: object = message.message_type
+    return declared if isinstance(declared, str) else message.__name__.upper()
+
+
+def _fields(message: type[Message]) -> str:
+    return ", ".join(
+        f"{message_field.name}: {getattr(message_field.type, '__name__', message_field.type)}"
+        for message_field in fields(message)
+    )
+
+
+# Templates and sweeps
+
+
+def _template(name: str) -> Entry:
+    file = find_template(name)
+    variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
+    return Entry(
+        "template",
+        name,
+        heading(file),
+        _study_of(file),
+        {"variables": variables, "named settings": list(_axes(named_settings(file)))},
+        f"roambus run {name}",
+    )
+
+
+def _row(name: str, declared: Setting | None) -> Row:
+    """A parameter or variable; None for one that a user's template declares nowhere."""
+    if declared is None:
+        return {"name": name, "default": "", "meaning": "", "takes": "anything"}
+    default = "" if declared.default is None else plain(declared.default)
+    return {"name": name, "default": default, "meaning": declared.meaning, "takes": declared.takes}
+
+
+def _sweep(name: str) -> Entry:
+    sweep = read_sweep(name)
+    facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
+    return Entry(
+        "sweep",
+        name,
+        heading(Path(sweep.source)),
+        {**facts, "seeds": str(len(sweep.seeds)), "back-end": sweep.backend, **_study_of(Path(sweep.source))},
+        {
+            "agents": [
+                {"name": agent.label, "agent": agent.agent, "parameters": " ".join(map("=".join, agent.parameters))}
+                for agent in sweep.agents
+            ],
+            "axes": list(_axes(sweep.axes)),
+            "fixed": [{"name": _setting(*setting)} for setting in sweep.fixed.items()],
+        },
+        f"roambus sweep {name}",
+    )
+
+
+def _axes(axes: Iterable[Axis]) -> Iterator[Row]:
+    for axis in axes:
+        if not axis.zipped:
+            yield {"name": axis.name, "values": ", ".join(axis.values)}
+            continue
+        for label, settings in axis.values.items():
+            yield {"name": f"{axis.name}={label}", "sets": " ".join(_setting(*setting) for setting in settings.items())}
+
+
+def _setting(name: str, value: Scalar) -> str:
+    return f"{name}={plain(value)}"
+
+
+def _study_of(file: Path) -> dict[str, str]:
+    return {"study": study} if (study := inventory.shipped_study(file)) else {}
+
+
+# Studies and metrics
+
+
+def _study(name: str) -> Entry:
+    study = load_study(name)
+    facts = {"source of its claims": study.source, "claims": str(sum(len(sweep.claims) for sweep in study.sweeps))}
+    sweeps = [{"name": sweep.name, "runs": f"{count_points(sweep.asked)} runs"} for sweep in study.sweeps]
+    summary = inventory.own_study(Path(name)).get(name) if name.endswith(".py") else inventory.study_summary(name)
+    tables: dict[str, Sequence[Row]] = {
+        "sweeps": sweeps,
+        "further sweeps": _further_sweeps(name, {row["name"] for row in sweeps}),
+    }
+    return Entry("study", name, summary or "", facts, tables, f"roambus reproduce {name} --quick")
+
+
+def _further_sweeps(study: str, made: Container[str]) -> list[Row]:
+    """The sweeps of its folder that `roambus reproduce` does not make."""
+    files = sorted(inventory.shipped_files(SWEEP_SUFFIX).items())
+    behind = {name: file for name, file in files if name not in made and inventory.shipped_study(file) == study}
+    return [{"name": name, "summary": heading(file)} for name, file in behind.items()]
+
+
+def _metric(name: str) -> Entry:
+    metric, study = next((metric, study) for metric, study in _metrics(name) if metric.column == name)
+    facts = {"title": metric.title, "unit": metric.unit, "scale": metric.scale.value, "study": study}
+    known = {word: text for word, text in facts.items() if text}
+    return Entry("metric", name, metric.meaning, known, example=f"roambus compare RESULTS --metric {name}")
+
+
+def _metrics(name: str) -> Iterator[tuple[Metric, str]]:
+    yield from ((metric, "") for metric in METRICS)
+    if name in inventory.study_metrics():
+        for study in inventory.shipped_studies():
+            yield from ((metric, study) for sweep in load_study(study).sweeps for metric in sweep.extra.metrics)
+
+
+_ENTRIES: Mapping[str, Callable[[str], Entry]] = {
+    "agents": _agent,
+    "templates": _template,
+    "sweeps": _sweep,
+    "studies": _study,
+    "metrics": _metric,
+}
+
+
 # Tables of things
 
 
@@ -62,7 +273,8 @@ def extensions() -> str:
 
 def agents() -> str:
     """Return the agents with a sentence for each."""
-    return markdown_table(("Agent", "Summary"), [(f"`{name}`", text) for name, text in summaries("agents").items()])
+    rows = [(f"`{name}`", summary) for name, summary in inventory.summaries("agents").items()]
+    return markdown_table(("Agent", "Summary"), rows)
 
 
 def parameters() -> str:
@@ -87,11 +299,11 @@ def templates() -> str:
     """Return each template's variables and named settings; shared variables come last."""
     found = everything("templates")
     everywhere = [row for row in _variables(found[0]) if all(row in _variables(template) for template in found)]
-    sections = [part for template in found for part in _template(template, everywhere)]
+    sections = [part for template in found for part in _template_section(template, everywhere)]
     return "\n\n".join([*sections, "## In every template", _variable_table(everywhere)])
 
 
-def _template(template: Entry, everywhere: Sequence[Row]) -> Iterator[str]:
+def _template_section(template: Entry, everywhere: Sequence[Row]) -> Iterator[str]:
     study = template.facts.get("study")
     yield f"## {template.name}"
     yield template.summary + (f" The study `{study}` uses it." if study else "")
@@ -176,10 +388,8 @@ def modules() -> str:
 
 
 def _modules_of(part: str) -> str:
-    found = sorted((PACKAGE / part).rglob("*.py"))
-    files = [
-        file for file in found if not file.stem.endswith("_pb2") and "tests" not in file.relative_to(PACKAGE).parts
-    ]
+    written = (file for file in sorted((PACKAGE / part).rglob("*.py")) if not file.stem.endswith("_pb2"))
+    files = [file for file in written if "tests" not in file.relative_to(PACKAGE).parts]
     heads = [(file, ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "") for file in files]
     rows = [(f"`{file.relative_to(PACKAGE)}`", _escaped(first_sentence(head))) for file, head in heads if head]
     return markdown_table(("Module", "Subject"), rows)

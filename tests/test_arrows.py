@@ -51,10 +51,10 @@ def test_a_circle_and_an_arrow_upwards_are_found() -> None:
 if TYPE_CHECKING:
     import roambus.bridge.wire
 def f():
-    from roambus.experiments import shipped
+    from roambus.experiments import inventory
     from roambus.spark.metrics import METRICS
 """
-    known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.shipped", "roambus.spark.metrics"}
+    known = {"roambus.bridge.wire", "roambus.experiments", "roambus.experiments.inventory", "roambus.spark.metrics"}
     assert set(imported(ast.parse(source), known)) == known - {"roambus.experiments"}
     names = ("roambus.spark.metrics", "roambus", "roambus.commands.run", "roambus.experiments.figures.style")
     assert [height(name) for name in names] == [2, 4, 4, 3]

@@ -25,7 +25,7 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.transcript.commands import SYNTAX
 from roambus.bridge.transcript.head import BLOCKS, KEYWORDS
 from roambus.bridge.transcript.transcript import Overrides, transcribe
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template, render

@@ -15,7 +15,7 @@ from _pytest.mark import ParameterSet
 from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.experiments.listing import summaries
+from roambus.experiments.inventory import summaries
 from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, documents, listings, page
 from tests.support.removed import REMOVED

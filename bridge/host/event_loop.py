@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import Any, NoReturn
 
-from roambus.bridge.backend import DEATHS, Backend, Delivery, Framing, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import DEATHS, SENT, Backend, Delivery, Failure, Framing, Hello, Step, Totals, Transmission
 from roambus.bridge.host.agents import Wrapper, describe_failure, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.command_plan import TimedEvent, commands, own_part, trace_command
@@ -39,7 +39,7 @@ from roambus.python_protocol.actions import (
     check_time,
 )
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Started, TimerFired
+from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sent, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
@@ -84,6 +84,8 @@ class Host:
         self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
         self.failures: Counter[str] = Counter()
         """Failed sends by reason."""
+        self._is_deaf = SendFailed not in agent_class.handlers
+        """Whether no agent hears of failures, so that their rows name the notifications that were lost."""
         self._can_fail = bool(scenario.faults) or not scenario.batteries_last
         self._next_due = self._due_or_fault if scenario.faults else self._queue.next_time
         self.simulator = ""
@@ -112,6 +114,8 @@ class Host:
         """Returns when the run ends."""
         hello, down, with_faults = self._backend.open(), self._faults.down, self._can_fail
         self.simulator, self.framing = hello.simulator, hello.framing
+        if hello.report_sent and (asking := [agent.node for agent in self._agents if agent.needs_sent]):
+            hello.report_sent(asking)
         self._executor = ActionExecutor(hello, self._queue, self._trace, self._codec, down, with_faults=with_faults)
         if self._fragments is not None:
             longest = hello.framing.most_bytes if hello.framing else self._scenario.room_bytes
@@ -159,18 +163,27 @@ class Host:
         elif deliveries:
             self._handle_deliveries(deliveries)
         for failure in step.failures:
-            node, destination, message, reason = failure
-            self.failures[reason] += 1
-            self._trace.add(TraceRow(now, node, DROP, message.message_type, peer=destination, detail=reason))
-            reported = failure if self._fragments is None else self._fragments.failed(failure)
-            if reported is not None:
-                self._faults.report_failed_send(node, SendFailed(destination, reported.message, reason))
+            self._hear_of(failure, now)
         timers, next_due = 0, self._next_due
         # What a wall clock has gone past is due, too; a simulator's never goes past anything.
         while (due := next_due()) is not None and due <= now and not step.more:
             timers += 1
             self._handle_due(timers)
         return due
+
+    def _hear_of(self, failure: Failure, now: SimTime) -> None:
+        """Report to a node what became of its frame; of a message in fragments it hears once."""
+        node, destination, message, reason = failure
+        whole = failure if self._fragments is None else self._fragments.outcome(failure)
+        if reason == SENT:
+            if whole is not None:
+                self._faults.report(node, Sent(destination, whole.message))
+            return
+        self.failures[reason] += 1
+        lost = _named_in(whole.message) if self._is_deaf and whole is not None else None
+        self._trace.add(TraceRow(now, node, DROP, message.message_type, lost, peer=destination, detail=reason))
+        if whole is not None:
+            self._faults.report(node, SendFailed(destination, whole.message, reason))
 
     def _learn(self, step: Step) -> None:
         for node in step.deaths:
@@ -188,7 +201,7 @@ class Host:
         """Handle one by one, so that answers follow their row."""
         for delivery in deliveries:
             receiver, sender, message, _, _ = delivery
-            carried = LIST_SEPARATOR.join(_notifications_in(message)) or None
+            carried = _named_in(message)
             self._trace.add(TraceRow(self._queue.now, receiver, RECEIVE, message.message_type, carried, peer=sender))
             self._handle_deliveries((delivery,))
 
@@ -400,6 +413,11 @@ def trace_totals(trace: TraceWriter, end: SimTime, totals: Totals) -> None:
     for name in sorted(totals.counts.keys() - {DEATHS}):
         for node, count in enumerate(totals.counts[name]):
             trace.add(TraceRow(end, node, RADIO, message_type=name, detail=str(count)))
+
+
+def _named_in(message: Message) -> str | None:
+    """The list of the notifications in a message; None without any."""
+    return LIST_SEPARATOR.join(_notifications_in(message)) or None
 
 
 def _notifications_in(value: object) -> Iterator[str]:

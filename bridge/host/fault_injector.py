@@ -17,6 +17,7 @@ from roambus.python_protocol.events import (
     Event,
     Recovered,
     SendFailed,
+    Sent,
     Stopped,
 )
 from roambus.python_protocol.roles import NodeId
@@ -80,12 +81,12 @@ class FaultInjector:
         self.waiting.pop(node, None)
         self._queue.cancel_timers(node)
 
-    def report_failed_send(self, node: NodeId, failed: SendFailed) -> None:
+    def report(self, node: NodeId, outcome: SendFailed | Sent) -> None:
         """Report to the node now or on recovery; a crashed one never learns it."""
         if node not in self.down:
-            self._call(node, failed)
+            self._call(node, outcome)
         elif node in self.waiting:
-            self.waiting[node].append((self._queue.next_number(), failed))
+            self.waiting[node].append((self._queue.next_number(), outcome))
 
     def _fail(self, node: NodeId, *, crashed: bool) -> None:
         """Call the agent, which can no longer send, before a crash loses its state."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from roambus.bridge.backend import Delivery, Failure
+from roambus.bridge.backend import SENT, Delivery, Failure
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
@@ -115,9 +115,12 @@ class Fragments:
             )
         )
 
-    def failed(self, failure: Failure) -> Failure | None:
-        """The agent's one failure for a message, at its first failed fragment."""
-        if not isinstance(failure.message, Fragment):
+    def outcome(self, failure: Failure) -> Failure | None:
+        """The agent's one report of a message: at its first failed fragment, or when the last one was sent."""
+        fragment = failure.message
+        if not isinstance(fragment, Fragment):
             return failure
-        message = self._sent.pop((failure.node, failure.message.datagram), None)
+        if failure.reason == SENT and fragment.offset + len(fragment.piece) < fragment.size:
+            return None
+        message = self._sent.pop((failure.node, fragment.datagram), None)
         return None if message is None else failure._replace(message=message)

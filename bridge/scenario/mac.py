@@ -23,6 +23,8 @@ DATA_RATE = Setting(MAC + "phyDataRate", NUMBER, "250.0", "data rate of the radi
 FRAME_OVERHEAD = Setting(MAC + "phyFrameOverhead", WHOLE, "6", "bytes that the radio adds to a frame", "bytes")
 
 _BYTES = Range(0, MOST_BYTES)
+MOST_MPDU_BYTES = 127
+"""aMaxPHYPacketSize of IEEE 802.15.4: the length in the PHY's header has seven bits."""
 _EXPONENT = Range(0, 8)
 _WAIT = Range(at_least=0)
 
@@ -146,7 +148,7 @@ class Ieee802154Settings(MacSettings):
     )
     max_packet_bytes: int = key(
         MAC + "macMaxPacketSize", WHOLE, "127", "aMaxPHYPacketSize: longest frame without the PHY's header", "bytes",
-        Range(1, MOST_BYTES),
+        Range(1, MOST_MPDU_BYTES),
     )  # fmt: skip
     min_be: int = key(MAC + "macMinBE", WHOLE, "3", "smallest back-off exponent", within=_EXPONENT)
     max_be: int = key(MAC + "macMaxBE", WHOLE, "5", "largest back-off exponent", within=Range(3, 8))

@@ -34,7 +34,7 @@ from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
 from roambus.commands.sweeps import SweepOptions
 from roambus.console.options import factory_of
-from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import describe
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import expand

@@ -44,13 +44,13 @@ from roambus.experiments.claims import Claim, Part, check, format_p
 from roambus.experiments.figures.drawing import draw_panels
 from roambus.experiments.figures.figure import Plan, agent_lines, beside, cut, look_up
 from roambus.experiments.figures.style import USUAL
+from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.measurements import (
     Measurements,
     format_mean,
     read_measurements,
     rows_at,
 )
-from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.studies.thesis.claims import (
     CONFIG,
     FURTHER_CLAIMS,

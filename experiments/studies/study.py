@@ -18,8 +18,8 @@ from roambus.bridge.system.code import STUDIES, import_file, import_installed, n
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
+from roambus.experiments.inventory import SWEEP_SUFFIX, no_such
 from roambus.experiments.measurements import Measurements, read_measurements
-from roambus.experiments.shipped import SWEEP_SUFFIX, no_such
 from roambus.experiments.sweeps.request import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep

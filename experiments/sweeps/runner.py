@@ -28,7 +28,7 @@ from roambus.bridge.runs.run import Origin, RunPlan, TraceState, has_failed, run
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES
+from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.settings_check import (
     AGENT_LINE,

@@ -30,7 +30,7 @@ from typing import Any
 from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import read_text
-from roambus.experiments.shipped import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_study
+from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_study
 from roambus.experiments.sweeps.sweep import (
     AgentChoice,
     Axis,

@@ -340,7 +340,7 @@ class Broker(FamilyBroker):
                 self._pass_on_rep(message, self.node)
 
     def idle(self, interface: NodeId) -> None:
-        """Continue the replay on an idle link layer."""
+        """Continue the replay on an idle link."""
         for s in self.storage.subscribers():
             if interface in self.table.interfaces(s):
                 self._replay(s, interface)
@@ -358,7 +358,7 @@ class Broker(FamilyBroker):
 
     def _replay(self, subscriber: NodeId, y: NodeId) -> None:
         """Replay a queue (3.2, lines 15, 16 and 21); `idle` continues it."""
-        for notification in self.storage.take(subscriber, 0 if self._parameters.link_layer else None):
+        for notification in self.storage.take(subscriber, 0 if self.is_paced else None):
             self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
             self.send(y, Rep(subscriber, self.radio_hops(0, y), notification))
 

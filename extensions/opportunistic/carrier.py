@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from roambus.python_protocol.agent import Brokerless, Recent, on, on_timer
-from roambus.python_protocol.events import Publish, Recovered, Started
+from roambus.python_protocol.events import Publish, Recovered, SendFailed, Started
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.fields import U8, U16
 from roambus.python_protocol.messages.message import Message
@@ -143,6 +143,10 @@ class Carrier(Brokerless):
     def _hand_over(self, neighbour: NodeId, carried: Iterable[Carried]) -> None:
         for _, notification in zip(range(self.parameters.batch), carried, strict=False):
             self.send(neighbour, notification.replaced(hops=min(notification.hops + 1, MAX_HOPS)))
+
+    @on(SendFailed)
+    def keep(self, failed: SendFailed, _: SimTime) -> None:
+        """Keep what was not sent: it is in the buffer, and is asked for or offered again after a later hello."""
 
     @on(Carried)
     def receive(self, carried: Carried, _: NodeId, __: SimTime) -> None:

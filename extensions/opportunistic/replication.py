@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from roambus.extensions.opportunistic.carrier import MAX_HOPS, Carried, Carrier, CarrierParameters, Named
 from roambus.python_protocol.agent import on
-from roambus.python_protocol.events import Publish
+from roambus.python_protocol.events import Publish, SendFailed
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
@@ -116,6 +116,11 @@ class SprayAndWait(Replicator):
             yield carried.replaced(copies=half)
         elif _is_wanted(carried, request):
             yield carried.replaced(copies=0)  # a receiver's own copy is none of the L
+
+    def keep(self, failed: SendFailed, now: SimTime) -> None:
+        """Take back the copies that were not sent; of an unacknowledged frame both nodes may have them."""
+        if isinstance(failed.message, Carried) and failed.message.copies:
+            self._take(failed.message, 0)
 
     def _take(self, carried: Carried, hops: int) -> None:
         """Add the copies of a notification from two neighbours at once."""

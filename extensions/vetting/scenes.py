@@ -21,7 +21,7 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import AgentError, SideEffectError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import Values, render
 from roambus.extensions.vetting.findings import Finding, of_error, place_of_agent
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer

@@ -29,10 +29,10 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.runs.log import cpu_seconds, maker_of
 from roambus.experiments.claims import SIGNIFICANCE, Claim, Part, Side, Verdict
 from roambus.experiments.figures.figure import Drawn
+from roambus.experiments.inventory import shipped_studies
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
-from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
 from roambus.experiments.sweeps.request import command_of
 from roambus.experiments.sweeps.selection import override

@@ -55,7 +55,7 @@ public:
             return "too long for a frame of 802.15.4: a message has at most " + std::to_string(most_bytes_) + " bytes";
         if (port.waiting.size() >= settings_.queue) {
             ++port.overflown;
-            return "MAC buffer full";
+            return "MAC queue full";
         }
         port.waiting.push_back(send);
         McpsDataRequestParams request;
@@ -240,7 +240,7 @@ public:
             return "too long for a frame of 802.11: a message has at most " + std::to_string(kMostBytes) + " bytes";
         if (waiting(send.node) >= settings_.queue) {
             ++overflown_[send.node];
-            return "MAC buffer full";
+            return "MAC queue full";
         }
         const ns3::Address to = send.destination == kBroadcast ? devices_[send.node]->GetBroadcast()
                                                                : devices_[send.destination]->GetAddress();

@@ -54,7 +54,7 @@ void Simulation::run_events(Collector& collector) {
 void Simulation::act(SimTime now, Collector& collector) {
     for (const Send& send : collector.act()) {
         if (refuses(send.node, now))
-            collector.failed({now, send.node, send.destination, send.payload, "MAC buffer full"});
+            collector.failed({now, send.node, send.destination, send.payload, "MAC queue full"});
         else
             network_.transmit(now, send);
     }

@@ -23,6 +23,7 @@ from roambus.python_protocol.events import (
     Recovered,
     Rewired,
     SendFailed,
+    Sent,
     Started,
     Subscribe,
     Unsubscribe,
@@ -31,8 +32,9 @@ from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.parts.election import Election, ElectionTimer, Heartbeat
 from roambus.python_protocol.parts.election.algorithm import NeighbourAppeared, NeighbourGone, Overlay, ParentChanged
-from roambus.python_protocol.parts.link import LINK_MESSAGES, DirectLink, Link, LinkBroken, LinkTimer
-from roambus.python_protocol.roles import NodeId, Role
+from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkBroken, LinkTimer
+from roambus.python_protocol.parts.outbox import Outbox
+from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import SimTime
 from roambus.python_protocol.trace_rows import MIGRATE
 
@@ -72,8 +74,13 @@ class BrokerAgent(Agent):
     def _make_client(self) -> Client:
         return self.client_type(self.node, self.parameters)
 
-    def _make_link(self) -> Link | DirectLink:
-        return Link(self.parameters, self.random) if self.parameters.link_layer else DirectLink()
+    def _make_link(self) -> Link | Outbox:
+        return (Link if self.parameters.link_layer else Outbox)(self.parameters, self.random)
+
+    @property
+    def needs_sent(self) -> bool:
+        """Whether the MAC paces this node: a link layer of its own does so itself."""
+        return not self.parameters.link_layer
 
     def _make_overlay(self) -> Overlay:
         if self.parameters.tree == "given":
@@ -142,12 +149,27 @@ class BrokerAgent(Agent):
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
-        """Break the link of an unsent frame; a link layer retransmits by itself.
+        """Keep an unsent frame, break its link, or note its loss; a link layer retransmits by itself.
 
-        Bare links are for reliable back-ends and MACs that acknowledge: a full buffer loses the frame.
+        Heartbeats, the only broadcasts, come again.
         """
-        if not self.parameters.link_layer and event.is_break:
-            self._link_broken(LinkBroken(event.destination, (event.message,)), now)
+        if isinstance(self.link, Link) or event.destination == BROADCAST:
+            return
+        actions, broken, lost = self.link.failed(event)
+        self.perform(actions)
+        for link in broken:
+            self._link_broken(link, now)
+        for message in lost:
+            self._lose(event.destination, message, event.reason, now)
+
+    @on(Sent)
+    def sent(self, event: Sent, now: SimTime) -> None:
+        """Hand over the next frame, of what waits or of what is stored."""
+        if isinstance(self.link, Outbox):
+            self.perform(self.link.sent(event))
+            if self.broker is not None:
+                self.broker.is_paced = True
+            self._replay_more(event.destination, now)
 
     @on(Subscribe)
     def subscribe(self, event: Subscribe, now: SimTime) -> None:
@@ -214,6 +236,15 @@ class BrokerAgent(Agent):
         self._follow_changes(now)
         if self.broker is None:
             self.client.link_broken(broken.messages)
+            self._carry_out_client(now)
+
+    def _lose(self, neighbour: NodeId, message: Message, reason: str, now: SimTime) -> None:
+        """Note the notifications of a message that cannot be sent."""
+        if self.broker is not None:
+            self.broker.lose(neighbour, message, reason)
+            self._carry_out_broker(self.broker, now)
+        else:
+            self.client.lose(message, reason)
             self._carry_out_client(now)
 
     # Messages between processes

@@ -82,6 +82,17 @@ class Filters(Message, tag=6, notation="{filters}"):
     filters: tuple[Filter, ...]
 
 
+def losses(message: Message, reason: str) -> list[Note]:
+    """Return a drop row for each notification in a message, for its subscriber if it names one."""
+    notification = getattr(message, "notification", None)
+    lost = getattr(message, "notifications", ()) if notification is None else (notification,)
+    peer = getattr(message, "subscriber", None)
+    return [
+        Note(DROP, message_type=message.message_type, notification_id=str(each.id), peer=peer, detail=reason)
+        for each in lost
+    ]
+
+
 # Brokers
 
 
@@ -97,6 +108,8 @@ class Broker(Process):
         self.clients: set[NodeId] = set()
         """The clients of I_i on other nodes."""
         self._brokers: set[NodeId] = set()
+        self.is_paced = bool(parameters.link_layer)
+        """Whether `idle` tells when an interface has taken what was sent."""
 
     # What the tree and the link report
 
@@ -116,6 +129,10 @@ class Broker(Process):
     def link_broken(self, interface: NodeId, messages: Iterable[Message]) -> None:  # not all protocols store
         """Take back the `messages` of a broken link, oldest first."""
         self.gone(interface, moved=False)
+
+    def lose(self, interface: NodeId, message: Message, reason: str) -> None:
+        """Note the loss of a message that cannot be sent, such as one too long for a frame."""
+        self.perform(losses(message, reason))
 
     def idle(self, interface: NodeId) -> None:
         """React to an idle link to an interface."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from roambus.python_protocol.agent import Process
-from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub
+from roambus.python_protocol.brokers.broker import BrokerParameters, Filters, Pub, losses
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import NodeId
@@ -58,6 +58,10 @@ class Client(Process):
         lost = [message.notification for message in messages if isinstance(message, self.publication_type)]
         self._unpublished = sorted([*lost, *self._unpublished], key=lambda notification: notification.id.sequence)
         self._flush()
+
+    def lose(self, message: Message, reason: str) -> None:
+        """Note the loss of a message that cannot be sent, such as one too long for a frame."""
+        self.perform(losses(message, reason))
 
     # Commands of the application
 

@@ -1,7 +1,7 @@
 """How a broker of MFT-PubSub forwards, stores and replays notifications (the thesis, algorithms 3.1 and 3.2).
 
-A notification is passed on once for each subscriber, because a link can repeat one that it gave up. Over the link layer
-REPs go one at a time, so that a way that breaks again costs little.
+A notification is passed on once for each subscriber, because a link can repeat one that it gave up. Where the link says
+when it is idle, REPs go one at a time, so that a way that breaks again costs little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft.messages import MftParameters, Rep, RoutingTable
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
-from roambus.python_protocol.trace_rows import REPLAY
+from roambus.python_protocol.trace_rows import DROP, REPLAY
 
 Recipients = dict[NodeId | None, list[NodeId]]
 """The subscribers for each interface; under None those without a known way."""
@@ -81,17 +81,22 @@ class Forwarding(Broker):
                     self._store(subscriber, pub.notification)
 
     def _send_queued(self, subscriber: NodeId, interface: NodeId | None) -> None:
-        """Carry out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); over the link layer one REP a time."""
+        """Carry out algorithm 3.2, lines 14 to 21, sendQueuedMessages(s, y); one REP a time if paced."""
         if interface is None or not self.reaches(interface):
             return
         while notifications := tuple(self.storage.take(subscriber, self._parameters.replay_bytes)):
             for notification in notifications:
                 self.note(REPLAY, notification_id=str(notification.id), peer=subscriber)
             self.send(interface, Rep(subscriber, self.radio_hops(0, interface), notifications))
-            if self._parameters.link_layer:
+            if self.is_paced:
                 return
 
     # Helpers
+
+    def lose(self, interface: NodeId, message: Message, reason: str) -> None:
+        """Note the loss for each subscriber that the message was for."""
+        for subscriber, notification in self._undelivered(interface, message):
+            self.note(DROP, notification_id=str(notification.id), peer=subscriber, detail=reason)
 
     def _store(self, subscriber: NodeId, notification: Notification) -> None:
         self.perform(self.storage.put(subscriber, notification))

@@ -247,36 +247,6 @@ class Link:
         return round(min(pause, self._limits.link_time_out_max) * stretch)
 
 
-class DirectLink:
-    """The interface of `Link`, without frames, acknowledgements and timers."""
-
-    def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:  # as Link's
-        """Send the message itself, at once."""
-        return [Send(neighbour, message)]
-
-    def is_full(self, neighbour: NodeId) -> bool:  # as Link's
-        """There is no queue."""
-        return False
-
-    def is_idle(self, neighbour: NodeId) -> bool:  # as Link's
-        """There is nothing to wait for."""
-        return True
-
-    def receive(
-        self, sender: NodeId, message: Message, now: SimTime
-    ) -> tuple[list[Action], list[Message]]:  # as Link's
-        """The message itself has arrived."""
-        return [], [message]
-
-    def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Do nothing: without retransmissions there are no timers."""
-        return [], []
-
-    def reset(self, neighbour: NodeId) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
-        """Do nothing: without a queue no message waits."""
-        return [], []
-
-
 # Delays and sequence numbers
 
 

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +18,10 @@ from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import ENTRY_NAME, MEASURE, Named
 from roambus.console.output import answer, answer_whole, command_output, console, remark
-from roambus.experiments.listing import KINDS, SINGULAR, own_entries, shown_first
+from roambus.experiments.inventory import KINDS, SINGULAR, own_entries, shown_first
+
+if TYPE_CHECKING:
+    from roambus.reference import Entry, Row
 
 
 @click.command("list")
@@ -32,6 +36,8 @@ def list_things(kind: str | None, measure: Sequence[str]) -> None:
 
     Example: roambus list sweeps
     """
+    if measure and kind not in (None, "metrics"):
+        raise UserError(f"--measure brings metrics, and {kind} are listed: leave it out, or list metrics")
     found = {each_kind: shown_first(each_kind) | own_entries(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
@@ -68,13 +74,37 @@ def show(name: str, kind: str | None) -> None:
     Example: roambus show thesis
     """
     from roambus.bridge.agents import announce_code
-    from roambus.experiments.inventory import find, is_python
+    from roambus.reference import find, is_python
 
     if is_python(name):
         announce_code(name, remark)
     found = find(name, kind)
-    text = "\n\n".join("\n".join(thing.lines()) for thing in found)
-    answer_whole(text, [thing.as_json() for thing in found])
+    text = "\n\n".join("\n".join(lines_of(entry)) for entry in found)
+    answer_whole(text, [document_of(entry) for entry in found])
+
+
+def document_of(entry: Entry) -> dict[str, Any]:
+    """All of an entry, for `--json`."""
+    rows = {title: [dict(row) for row in table] for title, table in entry.tables.items()}
+    return {"kind": entry.kind, "name": entry.name, "summary": entry.summary, **entry.facts, **rows}
+
+
+def lines_of(entry: Entry) -> Iterator[str]:
+    """All of an entry, for people."""
+    yield f"{entry.kind} {entry.name}: {entry.summary}"
+    yield from (f"  {word}: {value}" for word, value in entry.facts.items())
+    for title, table in entry.tables.items():
+        if table:
+            yield f"{title}:"
+            yield from (f"  {_line(row)}" for row in table)
+    if entry.example:
+        yield f"example: {entry.example}"
+
+
+def _line(row: Row) -> str:
+    name, *rest = (value for column, value in row.items() if column not in ("default", "unit"))
+    head = f"{name} = {default}" if (default := row.get("default")) else name
+    return "  ".join([head, "; ".join(filter(None, (sentence.rstrip(".") for sentence in rest)))]).rstrip()
 
 
 def _pages() -> Mapping[str, object]:

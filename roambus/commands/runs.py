@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from roambus.experiments.sweeps.sweep import Sweep
 
 
+_OF_RUNS = ("level", "backend", "deadline", "endpoint", "record", "check")
+"""Options without effect on a rendered ini."""
 LONGEST_WAIT_S = 30 * 86400
 """Thirty days: a longer wait means a forgotten command."""
 
@@ -123,6 +125,8 @@ def run(
     if endpoint is not None and is_given("backend") and backend != "castalia":
         raise UserError(f"--backend {backend}: --endpoint works only with --backend castalia")
     if render:
+        if useless := [name for name in _OF_RUNS if is_given(name)]:
+            raise UserError(f"--{useless[0]} goes with a run, and --render makes none: leave one of the two out")
         _render(single, out)
     elif endpoint is None:
         _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, deadline))

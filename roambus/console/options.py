@@ -88,7 +88,7 @@ def _argument(context: click.Context) -> str:
 
 def _names(*kinds: str) -> Callable[[click.Context], Iterable[str]]:
     def found(_: click.Context) -> Iterator[str]:
-        from roambus.experiments.listing import KINDS, names
+        from roambus.experiments.inventory import KINDS, names
 
         for kind in kinds or KINDS:
             yield from names(kind)

@@ -19,7 +19,7 @@ from roambus.bridge.backend import Backend, Delivery, Failure, Hello, Step, Tota
 from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.run import RunPlan, write_inputs
 from roambus.bridge.scenario.definition import Scenario
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import render
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet

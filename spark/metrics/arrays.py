@@ -22,6 +22,7 @@ from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import GREATEST_NODE, DamagedTraceError, read_footer
 from roambus.bridge.trace.schema import AIR, AIR_BYTES, AIR_FRAMES, END, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
 from roambus.spark.metrics.rows import Floats, Integers, Rows
+from roambus.spark.metrics.whereabouts import DELIVERED, FOLLOWED, Whereabouts
 
 ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""
@@ -136,6 +137,29 @@ class Arrays:
         deaths = rows.of(schema.DIE)
         np.fmin.at(since, node[deaths], time_s[deaths])
         return since
+
+    @cached_property
+    def whereabouts(self) -> SimpleNamespace:
+        """Where each of `pairs` went: `where`, `reason` and `node`, the last two of what was not delivered."""
+        is_missing = np.isnan(self.pairs.delivered_s)
+        names, subscribers = self.notifications(self.pairs.notification), self.pairs.subscriber.tolist()
+        lacking = set(names[is_missing].tolist())
+        expected: dict[str, set[int]] = {name: set() for name in lacking}
+        for name, subscriber in zip(names.tolist(), subscribers, strict=True):
+            if name in lacking:
+                expected[name].add(subscriber)
+        found = Whereabouts(expected)
+        if lacking:
+            found.follow(self.rows.coded(FOLLOWED).to_pylist())
+        ends = [
+            found.end((name, subscriber), self.end_s) if missing else None
+            for name, subscriber, missing in zip(names.tolist(), subscribers, is_missing.tolist(), strict=True)
+        ]
+        return SimpleNamespace(
+            where=np.array([end.where if end else DELIVERED for end in ends], object),
+            reason=np.array([end.reason if end else None for end in ends], object),
+            node=np.array([end.node if end else -1 for end in ends], "int64"),
+        )
 
     def _publishers(self) -> tuple[Integers, npt.NDArray[np.bool_]]:
         rows = self.rows

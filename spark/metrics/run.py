@@ -105,6 +105,18 @@ class Run:
 
     @property
     @once
+    def whereabouts(self) -> pd.DataFrame:
+        """A row for each of `pairs`: `notification_id`, `subscriber`, and where it went.
+
+        `where` is delivered, stored, lost, under way, unseen or not attempted (`roambus.spark.metrics.whereabouts`);
+        `reason`, `node` and its `role` say why, and whose row says so.
+        """
+        pairs = self.pairs[[schema.NOTIFICATION_ID, "subscriber"]]
+        found = pd.DataFrame(vars(self.arrays.whereabouts))
+        return pairs.join(found.assign(role=found[schema.NODE].map(self.nodes["role"])))
+
+    @property
+    @once
     def nodes(self) -> pd.DataFrame:
         """A row for each node: `role`, `messages`, `air_frames`, `air_bytes`, `energy_mj`, `died_s`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,12 +12,21 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.inventory import everything, find
-from roambus.experiments.listing import KINDS, first_sentence, own_entries, shown_first, summaries
-from roambus.experiments.shipped import shipped_files, shipped_studies
+from roambus.commands.inventory import document_of, lines_of
+from roambus.experiments.inventory import (
+    KINDS,
+    first_sentence,
+    own_entries,
+    shipped_files,
+    shipped_studies,
+    shipped_study,
+    shown_first,
+    summaries,
+)
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.render import find_template
+from roambus.reference import everything, find
 from roambus.spark.metrics.catalogue import METRICS
 
 
@@ -44,7 +54,7 @@ def test_what_is_read_from_the_source_is_what_is_loaded(kind: str) -> None:
 
 def test_a_list_imports_nothing_slow() -> None:
     """It has to be there at once, also while a shell completes a name."""
-    code = "import sys; from roambus.experiments.listing import KINDS, summaries; [*map(summaries, KINDS)]; "
+    code = "import sys; from roambus.experiments.inventory import KINDS, summaries; [*map(summaries, KINDS)]; "
     slow = "{'numpy', 'pandas', 'scipy', 'pyspark', 'pyarrow', 'numba', 'matplotlib', 'jinja2'}"
     program = [sys.executable, "-c", f"{code}print({slow} & sys.modules.keys())"]
     assert subprocess.run(program, capture_output=True, check=True).stdout == b"set()\n"
@@ -92,14 +102,14 @@ def test_a_name_that_several_kinds_have_is_shown_for_all_of_them() -> None:
 def test_a_variable_is_shown_with_its_default_and_meaning_and_what_it_takes() -> None:
     """From the declaration at the template's head."""
     (template,) = find("thesis", "templates")
-    assert "  brokers = 2  Nodes that are brokers; a whole number, at least 1" in list(template.lines())
-    assert "  config=C8  publishers=2 subscribers=8 brokers=8 side=60" in list(template.lines())
+    assert "  brokers = 2  Nodes that are brokers; a whole number, at least 1" in list(lines_of(template))
+    assert "  config=C8  publishers=2 subscribers=8 brokers=8 side=60" in list(lines_of(template))
 
 
 def test_a_sweep_is_shown_with_its_axes_agents_and_number_of_runs() -> None:
     """2 agents x 5 sizes x 5 speeds x 10 seeds."""
     (sweep,) = find("thesis", "sweeps")
-    lines = list(sweep.lines())
+    lines = list(lines_of(sweep))
     assert {"  runs: 1000", "  speed  2, 4, 6, 8, 10", "  aodv-thesis  aodv; profile=thesis"} <= set(lines)
 
 
@@ -118,7 +128,7 @@ def test_a_list_begins_with_sweeps_that_no_study_has_and_one_of_each_study() -> 
 def test_a_metric_is_shown_with_its_definition_and_unit() -> None:
     """Those of a study, too, with the study."""
     (delay,) = find("end_to_end_delay_mean_s")
-    assert list(delay.lines())[:3] == [
+    assert list(lines_of(delay))[:3] == [
         "metric end_to_end_delay_mean_s: Time from publication to first delivery, mean over delivered pairs.",
         "  title: end-to-end delay",
         "  unit: s",
@@ -135,7 +145,7 @@ def test_a_thing_as_json_has_all_that_its_text_has() -> None:
         "meaning": "Nodes that are brokers.",
         "takes": "a whole number, at least 1",
     }
-    assert brokers in json.loads(json.dumps(template.as_json()))["variables"]
+    assert brokers in json.loads(json.dumps(document_of(template)))["variables"]
 
 
 def test_a_name_that_nothing_has_is_refused_with_the_nearest_one() -> None:
@@ -190,3 +200,21 @@ def test_an_agent_in_a_file_is_shown_with_its_parameters(tmp_path: Path) -> None
         '"""Mine."""\nfrom roambus.experiments.studies.study import Study\nSTUDY = Study("mine", "me", ())\n'
     )
     assert [(thing.kind, thing.summary) for thing in find(str(study))] == [("study", "Mine.")]
+
+
+def test_a_file_belongs_to_the_study_of_its_name_and_otherwise_to_the_first_of_its_folder() -> None:
+    """The folder of the thesis has two studies and many sweeps."""
+    sweeps = shipped_files(".toml")
+    known = {
+        "thesis": "thesis",
+        "thesis-acknowledged": "thesis-acknowledged",
+        "flooding": "thesis",
+    }
+    assert {name: shipped_study(sweeps[name]) for name in known} == known
+
+
+def test_a_file_outside_the_folders_of_studies_belongs_to_none(tmp_path: Path) -> None:
+    """Its name alone does not make it a study's."""
+    copy = Path(shutil.copy(shipped_files(".toml")["thesis-acknowledged"], tmp_path))
+    assert shipped_study(copy) is None
+    assert shipped_study(shipped_files(".ini.j2")["field"]) is None

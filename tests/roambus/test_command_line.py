@@ -12,8 +12,8 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.experiments import listing
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments import inventory
+from roambus.experiments.inventory import TEMPLATES
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
 
@@ -108,6 +108,19 @@ def test_there_are_few_options() -> None:
         parameter for command in found if command for parameter in command.params if isinstance(parameter, click.Option)
     ]
     assert len(options) <= 205
+
+
+@pytest.mark.parametrize("option", [["--record"], ["--check"], ["--level", "full"], ["--deadline", "5"]])
+def test_what_a_rendered_ini_does_not_use_is_refused(folder: Path, roambus: Roambus, option: list[str]) -> None:
+    """No run is made that the option could change."""
+    done = roambus("run", "field", "--render", *option)
+    assert (done.code, f"{option[0]} goes with a run" in done.err) == (2, True)
+
+
+def test_own_metrics_are_for_the_list_of_metrics(folder: Path, roambus: Roambus) -> None:
+    """A list of agents would not read the file."""
+    done = roambus("list", "agents", "--measure", "none.py")
+    assert (done.code, "--measure brings metrics" in done.err) == (2, True)
 
 
 def test_a_rendered_ini_is_a_template_for_itself(folder: Path, roambus: Roambus) -> None:
@@ -336,6 +349,6 @@ def test_an_agent_that_raises_is_named_with_its_line(folder: Path, roambus: Roam
 
 def test_an_error_of_ours_keeps_its_traceback(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only errors that a user can act on are cut down to one line."""
-    monkeypatch.setattr(listing, "shipped_studies", lambda: 1 / 0)
+    monkeypatch.setattr(inventory, "shipped_studies", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         roambus("list", "metrics")

@@ -11,7 +11,7 @@ import pytest
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.studies.study import load_study
 from tests.bridge.runs.test_run import plan_of
 

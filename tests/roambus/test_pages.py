@@ -11,8 +11,7 @@ import pytest
 import roambus as public
 from roambus.bridge.formats.ini.lookup import KEYS
 from roambus.command_line import commands
-from roambus.experiments.inventory import everything
-from roambus.reference import MARK, TABLES, filled, pages
+from roambus.reference import MARK, TABLES, everything, filled, pages
 from roambus.spark.metrics.catalogue import METRICS
 from tests.roambus.conftest import Roambus
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from roambus.bridge.formats.ini.lookup import WrongKeyError
 from roambus.bridge.keys import boolean, string
 from roambus.bridge.scenario.definition import MOST_NODES
+from roambus.bridge.scenario.mac import SETTINGS
 from roambus.bridge.system.files import read_text
 from roambus.python_protocol.settings import NUMBER_PATTERN
 
@@ -196,6 +197,9 @@ class NedTypes:
             raise WrongKeyError(path, str(error)) from None
         if part.type not in self._likes(name):
             there = sorted(module for module in self._modules if part.type in self._likes(module))
+            if string(text) in SETTINGS:
+                alone = f"the MAC {string(text)} is the embedded radio's alone (--backend radio)"
+                raise WrongKeyError(path, f"{alone}: Castalia has {', '.join(there)}")
             raise WrongKeyError(path, f"there is no {part.type} {name}: there are {', '.join(there)}")
         return name
 

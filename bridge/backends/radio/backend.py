@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from roambus.bridge.backend import (
     DEATHS,
     NO_ENERGY,
+    SENT,
     Delivery,
     Failure,
     Hello,
@@ -42,7 +43,14 @@ from roambus.bridge.mobility.paths import moves_until, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT
+from roambus.python_protocol.events import (
+    BUFFER_FULL,
+    CHANNEL_ACCESS_FAILURE,
+    NO_ACKNOWLEDGEMENT,
+    NOT_SENT,
+    QUEUE_FULL,
+)
+from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
@@ -53,16 +61,25 @@ PACK_FRAME = Struct(f"={len(FRAME.names or ())}q").pack_into
 """Writes a record FRAME at a place in memory."""
 
 REASONS = {
-    state.QUEUE_FULL: "MAC queue full",
-    state.BUFFER_FULL: "radio buffer full",
+    state.TAKEN: SENT,
+    state.QUEUE_FULL: QUEUE_FULL,
+    state.BUFFER_FULL: BUFFER_FULL,
     state.FRAME_TOO_LONG: "frame longer than Radio.maxPhyFrameSize",
     state.PACKET_TOO_LONG: "packet longer than MAC.macMaxPacketSize",
     state.NOT_BOOTED: "node has not booted",
     state.NO_ENERGY: NO_ENERGY,
     state.NO_ACKNOWLEDGEMENT: NO_ACKNOWLEDGEMENT,
     state.CHANNEL_ACCESS_FAILURE: CHANNEL_ACCESS_FAILURE,
+    state.NOT_SENT: NOT_SENT,
 }
 """The reason that a Failure gives."""
+
+
+def part_of(message: Message) -> int:
+    """Return FRAME's `message`: a number for the fragments of a message, negative for the first; 0 for no fragment."""
+    if type(message) is not Fragment:
+        return 0
+    return message.datagram + 1 if message.offset else -message.datagram - 1
 
 
 class RadioBackend:
@@ -90,17 +107,30 @@ class RadioBackend:
         self._readings = Readings.of(scenario)
         self._is_mortal = not scenario.batteries_last
         self._dead: set[NodeId] = set()
+        self._reporting: set[NodeId] = set()
+        """The nodes whose sent frames are reported."""
 
     def open(self) -> Hello:
         """Tells the nodes' boot times and clock rates."""
         nodes = self._state.nodes
         infos = [NodeInfo(*info) for info in zip(nodes["start"].tolist(), nodes["clock_rate"].tolist(), strict=True)]
-        return Hello("embedded radio", infos, self._scenario.time_limit, self._scenario.processing_delay)
+        scenario = self._scenario
+        return Hello(
+            "embedded radio",
+            infos,
+            scenario.time_limit,
+            scenario.processing_delay,
+            report_sent=self._report_sent,
+        )
+
+    def _report_sent(self, nodes: Sequence[NodeId]) -> None:
+        self._state.nodes["reports"][nodes] = 1
+        self._reporting.update(nodes)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Run to the next instant that concerns the host, as `Backend.advance` says."""
         for transmission in transmissions:
-            node, at, destination, _, size = transmission
+            node, at, destination, message, size = transmission
             if at < self._now:
                 raise sent_before(transmission, self._now)
             if not self._free:
@@ -108,7 +138,8 @@ class RadioBackend:
             airtime, on_air, refusal = self._kinds.get(size) or self._kind(size)
             frame = self._free.pop()
             self._sent[frame] = transmission
-            PACK_FRAME(self._frames, frame * FRAME.itemsize, at, airtime, on_air, node, destination, refusal, 0, 0)
+            row = (at, airtime, on_air, node, destination, refusal, 0, 0, part_of(message))
+            PACK_FRAME(self._frames, frame * FRAME.itemsize, *row)
             self._inbox[self._handed_over] = frame
             self._handed_over += 1
         return self._run_on(wake_up)
@@ -196,11 +227,11 @@ class RadioBackend:
         return make_deliveries(sorted(rows, key=itemgetter(0)))
 
     def _failures(self, count: int) -> list[Failure]:
-        """Return the released frames that were refused or failed; the others have left."""
+        """Return the released frames that were refused or failed, or sent by a node that is to be told so."""
         failures = []
         for frame, reason in self._state.done[:count].tolist():
-            if reason != state.TAKEN:
-                sender, _, destination, message, _ = self._transmission(frame)
+            sender, _, destination, message, _ = self._transmission(frame)
+            if reason != state.TAKEN or sender in self._reporting:
                 failures.append(Failure(sender, destination, message, REASONS[reason]))
         return failures
 

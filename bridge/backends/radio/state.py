@@ -154,6 +154,8 @@ _SENDING = [
     ("air_frames", "i8"),  # of those the ones begun after the warm-up
     ("air_bytes", "i8"),  # and their bytes
     ("mac_overflown", "i8"),
+    ("failed_message", "i8"),  # the last one of which a fragment failed, by FRAME's `message`
+    ("reports", "i8"),  # whether Python is told what was sent
 ]
 
 
@@ -200,6 +202,7 @@ FRAME = np.dtype(
         ("refusal", "i8"),  # why the MAC will not take it, or 0
         ("holders", "i8"),  # queue, and radio and receivers for each copy of it
         ("passed_on", "i8"),  # whether its receiver has passed it on, for a MAC that retransmits
+        ("message", "i8"),  # the message that it is a fragment of, negative for the first one; 0: of none
     ],
     align=True,
 )
@@ -237,7 +240,7 @@ _RUN = [
     ("is_measured", "i8"),  # whether links are measured ones
     ("changes", "i8"),  # changes of measured links done
     ("deliveries", "i8"),  # in the outbox
-    ("refusals", "i8"),  # of `done`
+    ("refusals", "i8"),  # of `done`, and what was sent of nodes that are to be told so
     ("done", "i8"),
     ("most_heard", "i8"),  # at any node at any time
     ("found", "i8"),  # in `found`
@@ -327,7 +330,8 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
     NO_ENERGY,
     NO_ACKNOWLEDGEMENT,
     CHANNEL_ACCESS_FAILURE,
-) = range(9)
+    NOT_SENT,
+) = range(10)
 """Why a frame is refused or has failed; TAKEN if it is not."""
 
 
@@ -350,7 +354,7 @@ def release(s: State, frame: int) -> None:
         done = s.done[run.done]
         done.frame, done.reason = frame, s.frames[frame].refusal
         run.done += 1
-        run.refusals += int(s.frames[frame].refusal != TAKEN)
+        run.refusals += int(s.frames[frame].refusal != TAKEN or s.nodes[s.frames[frame].sender].reports != 0)
     s.frames[frame].refusal = TAKEN
 
 

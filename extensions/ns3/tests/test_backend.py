@@ -219,7 +219,7 @@ def test_a_queue_holds_as_many_frames_as_the_ini_says(
     """Of ten frames at once."""
     case = write_case(tmp_path, MARKERS)
     scenario = replace(case.scenario, mac=replace(mac, buffer_size=4))
-    assert queued(case, scenario, stack, BROADCAST)[0]["MAC buffer full"] == 12
+    assert queued(case, scenario, stack, BROADCAST)[0]["MAC queue full"] == 12
 
 
 @pytest.mark.ns3

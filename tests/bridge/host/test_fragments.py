@@ -114,7 +114,7 @@ def test_an_agent_is_told_once_of_a_message_whose_fragments_fail() -> None:
     """What it is told of is its own message, and not a piece of it."""
     all_of = fragments()
     failures = [Failure(0, 1, piece.message, "MAC queue full") for piece in all_of.split(0, Long(bytes(250)))]
-    failed = [message.message for failure in failures if (message := all_of.failed(failure))]
+    failed = [message.message for failure in failures if (message := all_of.outcome(failure))]
     assert failed == [Long(bytes(250))]
 
 

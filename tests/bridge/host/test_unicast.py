@@ -10,7 +10,7 @@ from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 
 LINES = "0-1 1-2 2-3 3-4 4-5 5-6 6-7"
 INI = f"""\

@@ -15,7 +15,7 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import MessageSet

@@ -14,7 +14,7 @@ from roambus.bridge.runs.run import RunPlan, execute, has_failed, is_complete, r
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_footer
 from roambus.bridge.trace.schema import AIR, END, RUN_KEY, About
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 

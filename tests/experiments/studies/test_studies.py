@@ -14,9 +14,9 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import ClaimTest, Side, Verdict, make_part
 from roambus.experiments.figures.figure import Figure, OwnFigure, Plan, agent_lines
 from roambus.experiments.figures.style import Look, read_look
+from roambus.experiments.inventory import shipped_studies
 from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
-from roambus.experiments.shipped import shipped_studies
 from roambus.experiments.studies.study import (
     Study,
     StudyOrigin,

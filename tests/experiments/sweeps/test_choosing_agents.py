@@ -52,8 +52,8 @@ def test_several_agents_run_at_every_point_of_the_sweep() -> None:
     [
         ("", '--agents "": write agents with commas between'),
         ("mft,,aodv", '--agents "mft,,aodv": write agents'),
-        ("mft,mft", "--agents: mft is there twice"),
-        ("a/mine.py,b/mine.py", "--agents: mine is there twice"),
+        ("mft,mft", "--agents: two agents are called mft"),
+        ("a/mine.py,b/mine.py", "--agents: two agents are called mine, .* rename a file"),
         ("mft tree=1:0", "--agents: mft tree=1:0: write mft, and --param mft.tree=1:0"),
         ("a/mine.py:Mine rate=2", "--agents: a/mine.py:Mine rate=2: write a/mine.py:Mine, and --param Mine.rate=2"),
     ],

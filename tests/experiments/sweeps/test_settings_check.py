@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.listing import names
+from roambus.experiments.inventory import names
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, plain_axis
 from roambus.experiments.sweeps.sweep_file import read_sweep

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import SWEEP_SUFFIX, shipped_files
+from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import override, with_agents

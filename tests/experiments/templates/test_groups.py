@@ -13,7 +13,7 @@ from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.mobility.paths import paths_of, positions
 from roambus.bridge.runs.run import RunPlan, execute
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis

@@ -13,7 +13,7 @@ from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import (
     check_variables,
     find_beside,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATE_SUFFIX, TEMPLATES, shipped_files
+from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, shipped_files
 from roambus.experiments.templates.render import check_variables, find_template, render, template_variables
 from roambus.experiments.templates.variables import Scalar, declared_variables, parse_scalar
 

@@ -60,7 +60,7 @@ def test_data_that_the_mac_refused_is_noted_as_dropped() -> None:
     """Without the link layer nobody sends it again."""
     bench = on_route()
     data = packet(5, 9)
-    assert drops(bench.handle(SendFailed(7, data, "MAC buffer full"))) == ["MAC buffer full"]
+    assert drops(bench.handle(SendFailed(7, data, "MAC queue full"))) == ["MAC queue full"]
 
 
 @pytest.mark.parametrize("reason", [NO_LINK, NO_ACKNOWLEDGEMENT, CHANNEL_ACCESS_FAILURE])
@@ -95,7 +95,7 @@ def test_a_reply_that_no_link_carries_blacklists_the_neighbour() -> None:
 def test_a_full_mac_breaks_no_route() -> None:
     """Section 6.10: that says nothing of the link."""
     bench = on_route()
-    bench.handle(SendFailed(7, packet(5, 9), "MAC buffer full"))
+    bench.handle(SendFailed(7, packet(5, 9), "MAC queue full"))
     assert bench.is_active(9)
 
 

@@ -8,8 +8,9 @@
 3. A receiver acknowledges a turnaround after the last bit, without CCA, and passes a frame on once.
 4. SIFS or LIFS follows each frame.
 
-The turnaround is the radio's `PROCESSING_DELAY` and its change to TX, which `adapt` lengthens: the radio is deaf
-meanwhile. An acknowledgement names the very frame; `passed_on` filters duplicates.
+The turnaround is the radio's `PROCESSING_DELAY` and its change to TX, which `adapt` lengthens: the radio is deaf during
+the change. After a CCA the MAC waits for that delay, so that the first bit follows by the turnaround, no sooner. An
+acknowledgement names the very frame; `passed_on` filters duplicates.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac.interface import IDLE, deliver, enqueue, is_for, set_timer, take_first
+from roambus.bridge.backends.radio.mac.interface import (
+    IDLE,
+    deliver,
+    drop_rest,
+    enqueue,
+    fail_message,
+    is_for,
+    set_timer,
+    take_first,
+)
 from roambus.bridge.backends.radio.radio import PROCESSING_DELAY, buffer_frame
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import (
@@ -46,9 +56,9 @@ MAX_SIFS_FRAME_BYTES = 18
 ACKNOWLEDGEMENT_BYTES = 5
 """Frame control, sequence number and FCS."""
 
-CONTENDING, SENDING, AWAITING, SPACING = 1, 2, 3, 5
-"""The states beside IDLE: it backs off or senses, its frame is on the air, it waits for an acknowledgement, or leaves a
-space. 4 is DEAD_MAC."""
+CONTENDING, SENDING, AWAITING, SPACING, CLEARED = 1, 2, 3, 5, 6
+"""The states beside IDLE: it backs off or senses, its frame is on the air, it waits for an acknowledgement, leaves a
+space, or is about to send into the clear channel. 4 is DEAD_MAC."""
 
 COLUMNS = np.dtype(
     [
@@ -95,6 +105,8 @@ def timer_fired(s: State, index: int, now: int) -> None:
     mac = s.nodes[index].mac
     if mac == CONTENDING:
         _sense(s, index, now)
+    elif mac == CLEARED:
+        _send(s, index, now)
     elif mac == SENDING:
         _succeed(s, index, 0, now)
     elif mac == AWAITING:
@@ -121,11 +133,11 @@ def _contend(s: State, sender: int, now: int) -> None:
 
 @compiled
 def _back_off(s: State, sender: int, now: int) -> None:
-    """Wait a random number of unit backoffs, the CCA, and the radio's delay."""
+    """Wait a random number of unit backoffs, and the CCA."""
     mac = s.run[0].mac
     units = math.floor(uniform(s.run[0], BACKOFF) * 2.0 ** s.macs[sender].exponent)
     s.nodes[sender].mac = CONTENDING
-    set_timer(s, sender, float((units * UNIT_BACKOFF + CCA) * mac.symbol + PROCESSING_DELAY), now)
+    set_timer(s, sender, float((units * UNIT_BACKOFF + CCA) * mac.symbol), now)
 
 
 @compiled
@@ -134,7 +146,8 @@ def _sense(s: State, sender: int, now: int) -> None:
     own, run = s.macs[sender], s.run[0]
     power = measured_power(s, sender, now)  # NaN if the radio has not listened all the time, which is not below
     if s.nodes[sender].radio == LISTENING and power < run.radio.cca_threshold_dbm:
-        _send(s, sender, now)
+        s.nodes[sender].mac = CLEARED
+        set_timer(s, sender, float(PROCESSING_DELAY), now)
         return
     own.backoffs += 1
     own.exponent = min(own.exponent + 1, run.mac.max_be)
@@ -151,7 +164,8 @@ def _send(s: State, sender: int, now: int) -> None:
     node, mac = s.nodes[sender], s.run[0].mac
     frame = s.queues[sender, node.front]
     s.frames[frame].holders += 1
-    if not buffer_frame(s, sender, frame, now):  # an acknowledgement fills a buffer of 1
+    # An acknowledgement that is to be sent first may have turned the radio round, or fill a buffer of 1.
+    if node.radio != LISTENING or not buffer_frame(s, sender, frame, now):
         s.frames[frame].holders -= 1
         _back_off(s, sender, now)
         return
@@ -192,10 +206,12 @@ def _succeed(s: State, sender: int, ago: int, now: int) -> None:
 
 @compiled
 def _fail(s: State, sender: int, reason: int, now: int) -> None:
-    """Give the first queued frame back with a reason, and go on with the next one."""
+    """Give the first queued frame back with a reason, and go on with the next one that is of use."""
     frame = take_first(s, sender)
     s.frames[frame].refusal = reason
+    fail_message(s, frame)
     let_go(s, frame)
+    drop_rest(s, sender)
     _go_on(s, sender, now)
 
 

@@ -19,12 +19,13 @@ from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import NEVER, compiled
 from roambus.bridge.backends.radio.state import (
     DEAD_MAC,
-    FRAME,
     NO_ENERGY,
     NOT_BOOTED,
+    NOT_SENT,
     QUEUE_FULL,
     TAKEN,
     State,
+    let_go,
     release,
 )
 from roambus.bridge.scenario.definition import Scenario
@@ -84,10 +85,36 @@ def takes(s: State, sender: int, number: int, now: int) -> bool:
     node.offered += 1
     if now < node.start:
         frame.refusal = NO_ENERGY if node.mac == DEAD_MAC else NOT_BOOTED
+    elif frame.refusal == TAKEN and frame.message > 0 and frame.message == node.failed_message:
+        frame.refusal = NOT_SENT
     elif frame.refusal == TAKEN and node.queued == s.run[0].mac.buffer_size:
         node.mac_overflown += 1
         frame.refusal = QUEUE_FULL
+    if frame.message < 0:  # the first fragment of a message is the rest of none
+        node.failed_message = 0
+    if frame.refusal != TAKEN:
+        fail_message(s, number)
     return bool(frame.refusal == TAKEN)
+
+
+@compiled
+def fail_message(s: State, frame: int) -> None:
+    """Remember the message of a failed fragment: its receivers cannot join the rest."""
+    if s.frames[frame].message != 0:
+        s.nodes[s.frames[frame].sender].failed_message = abs(s.frames[frame].message)
+
+
+@compiled
+def drop_rest(s: State, sender: int) -> None:
+    """Take the other fragments of the failed message off the head of the queue."""
+    node = s.nodes[sender]
+    while node.queued > 0:
+        frame = s.queues[sender, node.front]
+        if s.frames[frame].message <= 0 or s.frames[frame].message != node.failed_message:
+            return
+        take_first(s, sender)
+        s.frames[frame].refusal = NOT_SENT
+        let_go(s, frame)
 
 
 @compiled
@@ -150,8 +177,3 @@ def _put(s: State, index: int) -> None:
     node = s.nodes[index]
     node.pending = node.timer
     state.schedule(s, node.timer, state.MAC_TIMER, index)
-
-
-def no_frames() -> NDArray[Any]:
-    """The control frames of a MAC that has none."""
-    return np.zeros(0, FRAME)

@@ -14,7 +14,7 @@ from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands, tree
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.caching.study.scenario import Population, population
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe

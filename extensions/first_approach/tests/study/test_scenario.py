@@ -16,8 +16,8 @@ from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import ParentChange, tree
 from roambus.bridge.system.errors import UserError
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.random_scenarios import random_tree
-from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.first_approach.study.scenario import migrating_tree
 from roambus.python_protocol.roles import Role

@@ -10,7 +10,7 @@ from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.replicated.sites import Sites, parse_sites
 from roambus.extensions.replicated.study.scenario import interested_sites

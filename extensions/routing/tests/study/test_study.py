@@ -10,8 +10,8 @@ import pytest
 
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.experiments.claims import Verdict, check
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import Values, find_template, render
 from roambus.extensions.routing.study.study import (
     CLAIMS,

@@ -12,8 +12,8 @@ from roambus.bridge.keys import quote
 from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands
 from roambus.experiments.claims import Verdict, check
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.shipped import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.extensions.skip_ring.study import metrics as m
 from roambus.extensions.skip_ring.study.claims import STEADY_CLAIMS

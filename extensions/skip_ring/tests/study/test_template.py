@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import Values, find_template, functions_for, render
 
 RUN: Values = {"seed": 1, "agent": "mft", "agent_parameters": ""}

@@ -102,6 +102,11 @@ def test_a_type_has_what_it_extends(types: NedTypes) -> None:
     ("ini", "path", "problem"),
     [
         ({"SN.count": "1", "SN.kind": '"Part"'}, "SN.kind", "there is no iThing Part: there are Slow, Slower"),
+        (
+            {"SN.count": "1", "SN.kind": '"802.15.4"'},
+            "SN.kind",
+            r"the MAC 802.15.4 is the embedded radio's alone \(--backend radio\): Castalia has Slow, Slower",
+        ),
         ({"SN.count": "1", "SN.kind": "Slow"}, "SN.kind", "Slow is not a string in double quotes"),
         ({"SN.count": "many"}, "SN.count", "many is not a whole number"),
         ({"SN.count": "100000000"}, "SN.count", "100000000 is not a whole number up to"),

@@ -74,9 +74,8 @@ def lines(step: Step) -> Sequence[str]:
 
 
 def said(message: Message) -> str:
-    """The text of a message."""
-    assert isinstance(message, Text)
-    return message.text
+    """The text of a message, or the name of another type."""
+    return message.text if isinstance(message, Text) else type(message).__name__
 
 
 def total(totals: Totals, name: str) -> int:

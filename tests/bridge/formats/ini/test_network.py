@@ -14,7 +14,7 @@ from roambus.bridge.scenario.definition import Command, Publication, Scenario, S
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, LinkDelay, LinkLoss, ParentChange, Partition
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import addressed_to, parse_filter
 from roambus.python_protocol.simtime import MILLISECOND, SECOND

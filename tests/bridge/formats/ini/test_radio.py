@@ -8,7 +8,7 @@ import pytest
 
 from roambus.bridge.formats.ini.radio import RxMode, read_radio_file
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 
 TEXT = (TEMPLATES / "CC2420.txt").read_text()
 

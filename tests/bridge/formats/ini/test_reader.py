@@ -15,7 +15,7 @@ from roambus.bridge.scenario.definition import Publications, Scenario, Subscript
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.shipped import TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.render import find_template, render
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import Beacon

@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from roambus.bridge.backend import SENT
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
+from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import MILLISECOND
-from tests.bridge.backends.radio.runs import START, at_places, run, send, total
+from tests.bridge.backends.radio.runs import START, at_places, run, said, send, total
 
 SYMBOL = 16
 UNIT, CCA, TURNAROUND, ACK_WAIT, LIFS, SIFS = (symbols * SYMBOL for symbols in (20, 8, 12, 54, 40, 12))
@@ -88,12 +91,71 @@ def test_nothing_of_the_warm_up_is_counted_on_the_air() -> None:
 
 
 def test_a_lost_acknowledgement_makes_no_duplicate() -> None:
-    """Noise at the sender destroys acknowledgements: the frame is repeated, acknowledged again, and delivered once."""
-    scenario = ieee(0, 5, 14)
-    jam = [send(2, f"jam {k}", START - MILLISECOND + k * MILLISECOND, size=60) for k in range(12)]
-    lines, totals = run(scenario, [*jam, send(0, "hello", destination=1)])
-    assert sum("hello" in line for line in lines) <= 1
-    assert totals.counts["acknowledgements"][1] >= 1
+    """A node that the receiver does not hear begins to send in the middle of the acknowledgement.
+
+    The frame is sent and acknowledged twice, and delivered once.
+    """
+    jam_at = START + (CCA + TURNAROUND + FRAME) * 1000
+    lines, totals = run(ieee(0, 7, -6.9), [send(0, "hello", destination=1), send(2, "jam", jam_at, size=1)])
+    assert totals.counts["fail_interf"][0] > 0, "the acknowledgement is not lost"
+    assert totals.counts["acknowledgements"] == [0, 2, 0]
+    assert totals.counts["retransmissions"] == [1, 0, 0]
+    assert [line.partition(": ")[2] for line in lines if "hello" in line] == ["1 gets hello from 0"]
+    assert not any("cannot" in line for line in lines)
+
+
+def test_the_first_bit_follows_the_cca_by_the_turnaround() -> None:
+    """A signal that begins 191 us after a node's CCA collides with its frame; one that began in the CCA is waited for.
+
+    So two nodes whose CCAs end less than a turnaround apart send both.
+    """
+    for apart_us, collide in ((TURNAROUND - 2, True), (TURNAROUND + CCA + 2, False)):
+        lines, totals = run(ieee(0, 4, 2), [send(0, "a"), send(1, "b", START + apart_us * 1000)])
+        assert totals.counts["transmitted"] == [1, 1, 0]
+        overlap = times([line for line in lines if "2 gets b" in line]) == []
+        assert overlap is collide, apart_us
+
+
+def test_the_rest_of_a_message_is_not_sent_after_a_fragment_has_failed() -> None:
+    """Of three fragments to an absent node the first is tried four times, the others never; the next message is."""
+    pieces = [send(0, "", destination=1)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3, 6)]
+    next_pieces = [send(0, "", destination=2)._replace(message=Fragment(8, 6, at, b"abc")) for at in (0, 3)]
+    lines, totals = run(ieee(0, 90, 5), [*pieces, *next_pieces])
+    assert [line.partition(": ")[2] for line in lines] == [
+        "0 cannot send: no acknowledgement",
+        "0 cannot send: an earlier fragment failed",
+        "0 cannot send: an earlier fragment failed",
+        "2 gets Fragment from 0",
+        "2 gets Fragment from 0",
+    ]
+    assert totals.counts["transmitted"] == [4 + 2, 0, 2]
+
+
+def test_a_fragment_without_room_in_the_queue_fails_the_rest() -> None:
+    """The second of three finds a queue of 1 full: the third is not taken, although there would be room later."""
+    pieces = [send(0, "", START + at, 1)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3)]
+    late = send(0, "", START + 100 * MILLISECOND, 1)._replace(message=Fragment(7, 9, 6, b"abc"))
+    lines, _ = run(ieee(0, 5, buffer_size=1), [*pieces, late])
+    assert [line.partition(": ")[2] for line in lines] == [
+        "0 cannot send: MAC queue full",
+        "1 gets Fragment from 0",
+        "0 cannot send: an earlier fragment failed",
+    ]
+
+
+def test_sent_frames_are_reported_to_nodes_that_ask() -> None:
+    """When they are acknowledged, or have left; failures as before, and other nodes' frames not at all."""
+    backend = RadioBackend(ieee(0, 5, 90))
+    hello = backend.open()
+    assert hello.report_sent is not None
+    hello.report_sent([0])
+    sent = [send(0, "a", destination=1), send(0, "b"), send(0, "c", destination=2), send(1, "d")]
+    steps, outgoing = [], sent
+    while (step := backend.advance(outgoing, None)) is not None:
+        steps.append(step)
+        outgoing = []
+    reports = [(failure.node, said(failure.message), failure.reason) for step in steps for failure in step.failures]
+    assert reports == [(0, "a", SENT), (0, "b", SENT), (0, "c", "no acknowledgement")]
 
 
 def test_a_channel_that_stays_busy_is_a_channel_access_failure() -> None:

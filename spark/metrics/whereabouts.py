@@ -1,0 +1,146 @@
+"""Where each expected pair of a notification and a subscriber went, from the rows of one run: the sum is all of them.
+
+A pair that was not delivered is where its last row says:
+
+- *stored*: a node has stored it, and neither sent it on nor crashed since;
+- *lost*, with the reason of a drop row of it, or a crash of the node that stored it;
+- *under way*: a row says that it was sent on, and the run ended within UNDER_WAY_S;
+- *unseen*: the same, longer before the end. Frames are lost on the air without a row where nobody acknowledges them;
+- *not attempted*: nobody but its publisher has a row of it.
+
+A drop row without a subscriber, as of a frame for many, concerns the pairs of its notifications that have no later row
+of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from roambus.bridge.trace import schema
+from roambus.python_protocol.events import (
+    BUFFER_FULL,
+    CHANNEL_ACCESS_FAILURE,
+    NO_ACKNOWLEDGEMENT,
+    NO_LINK,
+    NOT_SENT,
+    QUEUE_FULL,
+)
+
+UNDER_WAY_S = 10.0
+"""So long before the end a pair without further rows is under way: longer than a MAC or link works at a frame."""
+
+DELIVERED, STORED, LOST = "delivered", "stored", "lost"
+UNDER_WAY, UNSEEN, NOT_ATTEMPTED = "under way", "unseen", "not attempted"
+
+CRASH = "crash"
+"""The reason of what a node had stored that crashed."""
+
+QUEUE, CHANNEL, SILENCE, WAY, LIMIT, OTHER = "queue", "channel", "acknowledgement", "way", "limit", "other"
+GROUPS: Mapping[str, str] = {
+    QUEUE_FULL: QUEUE,
+    BUFFER_FULL: QUEUE,
+    CHANNEL_ACCESS_FAILURE: CHANNEL,
+    NO_ACKNOWLEDGEMENT: SILENCE,
+    NOT_SENT: OTHER,
+    NO_LINK: WAY,
+    "link broken": WAY,
+    "no route": WAY,
+    "no route in time": WAY,
+    "not on its route": WAY,
+    "TTL exceeded": WAY,
+    "publisher has no broker": WAY,
+    CRASH: CRASH,
+}
+"""The kind of each reason; others are of kind LIMIT if something is full, and OTHER."""
+
+FOLLOWED = (schema.ROUTE, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH)
+"""The rows that tell where pairs are."""
+
+Pair = tuple[str, int]
+"""Notification and subscriber."""
+
+
+class End(NamedTuple):
+    """What is known last of a pair: `where`, the reason if it is lost, and which node says so."""
+
+    where: str
+    reason: str | None
+    node: int
+    time_s: float
+
+
+def group_of(reason: str) -> str:
+    """Return the kind of a reason."""
+    return GROUPS.get(reason) or (LIMIT if reason.endswith(" full") else OTHER)
+
+
+@dataclass(slots=True)
+class Whereabouts:
+    """Follows the expected pairs through the rows of a run."""
+
+    pairs: Mapping[str, set[int]]
+    """The subscribers that were expected to get a notification, of each that lacks some."""
+    last: dict[Pair, End] = field(default_factory=dict)
+    holders: dict[Pair, dict[int, float]] = field(default_factory=dict)
+    """The nodes that store a pair."""
+    drops: dict[str, End] = field(default_factory=dict)
+    """The last drop of each notification that names no subscriber."""
+
+    def follow(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Take rows in the order of the trace."""
+        for row in rows:
+            if row[schema.EVENT] == schema.CRASH:
+                self._crash(row[schema.NODE], row[schema.TIME_S])
+            else:
+                for name in (row[schema.NOTIFICATION_ID] or "").split(schema.LIST_SEPARATOR):
+                    if name in self.pairs:
+                        self._take(name, row)
+
+    def _take(self, name: str, row: Mapping[str, Any]) -> None:
+        event, node, peer, time_s = row[schema.EVENT], row[schema.NODE], row[schema.PEER], row[schema.TIME_S]
+        if event == schema.ROUTE:
+            for word in (row[schema.DETAIL] or "").split(schema.LIST_SEPARATOR):
+                self._set(name, int(word or -1), End(UNDER_WAY, None, node, time_s))
+        elif event == schema.STORE:
+            self._set(name, peer, End(STORED, None, node, time_s))
+            self.holders.setdefault((name, peer), {})[node] = time_s
+        elif event == schema.REPLAY:
+            self._set(name, peer, End(UNDER_WAY, None, node, time_s))
+            self.holders.get((name, peer), {}).pop(node, None)
+        else:
+            self._drop(name, End(LOST, row[schema.DETAIL] or "", node, time_s), peer)
+
+    def _drop(self, name: str, end: End, peer: int | None) -> None:
+        is_clients = peer is None and end.node in self.pairs[name]  # which drops what it gets itself
+        subscriber = end.node if is_clients else peer
+        if not self._set(name, subscriber, end):
+            self.drops[name] = end
+
+    def _set(self, name: str, subscriber: int | None, end: End) -> bool:
+        """Say where a pair is; return whether it is one."""
+        if subscriber is None or subscriber not in self.pairs[name]:
+            return False
+        self.last[name, subscriber] = end
+        return True
+
+    def _crash(self, node: int, time_s: float) -> None:
+        for pair, holders in self.holders.items():
+            if holders.pop(node, None) is not None and not holders:
+                self.last[pair] = End(LOST, CRASH, node, time_s)
+
+    def end(self, pair: Pair, end_s: float) -> End:
+        """Return where a pair is that was not delivered."""
+        name, _ = pair
+        last, dropped = self.last.get(pair), self.drops.get(name)
+        if holders := self.holders.get(pair):
+            node, since = next(iter(holders.items()))
+            return End(STORED, None, node, since)
+        if last is not None and last.where == LOST:
+            return last
+        if dropped is not None and (last is None or dropped.time_s >= last.time_s):
+            return dropped
+        if last is None:
+            return End(NOT_ATTEMPTED, None, -1, 0.0)
+        return last._replace(where=UNDER_WAY if end_s - last.time_s <= UNDER_WAY_S else UNSEEN)

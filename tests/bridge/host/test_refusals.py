@@ -1,0 +1,138 @@
+"""Whatever a MAC refuses, no notification is lost silently: it is delivered, kept by a node, or noted as dropped."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import SENT, Failure, Hello, Transmission
+from roambus.bridge.backends.ideal.backend import IdealBackend, make_links
+from roambus.bridge.formats.ini import parse_scenario
+from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.trace.parquet import TraceWriter
+from roambus.experiments.inventory import TEMPLATES
+from roambus.python_protocol.events import BUFFER_FULL, CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, QUEUE_FULL
+from roambus.python_protocol.filters import Notification
+from roambus.python_protocol.roles import NodeId
+
+TOO_LONG = "packet longer than MAC.macMaxPacketSize"
+REASONS = (QUEUE_FULL, BUFFER_FULL, CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, TOO_LONG)
+
+INI = """\
+[General]
+network = SN
+sim-time-limit = 40s
+SN.numNodes = 5
+{network}
+SN.node[*].Communication.Radio.RadioParametersFile = "CC2420.txt"
+SN.node[*].Communication.MACProtocolName = "TunableMAC"
+SN.node[*].ApplicationName = "BridgeApplication"
+SN.node[*].Application.agentParameters = "{parameters}"
+SN.node[0].Application.roles = "publisher broker"
+SN.node[1..2].Application.roles = "broker"
+SN.node[3..4].Application.roles = "subscriber broker"
+SN.node[*].Application.filter = "topic = 1"
+SN.node[*].Application.attributes = "topic = 1"
+SN.node[*].Application.publishInterval = 500ms
+SN.node[*].Application.publishStart = 15s
+SN.node[*].Application.publishUntil = 25s
+"""
+
+TREE, GRAPH = 'SN.tree = "1:0 2:1 3:1 4:2"', 'SN.ideal.links = "0-1 1-2 2-3 1-3 2-4"'
+BROKERS = ("mft", "simple", "phoenix", "first-approach", "resubscribing", "caching")
+AGENTS = {
+    **dict.fromkeys(BROKERS, "link_layer=false tree=given"),
+    **dict.fromkeys(("aodv", "dsdv", "dsr", "olsr"), "link_layer=false"),
+    **dict.fromkeys(("flooding", "gossip", "gossip-repair", "epidemic", "spray", "prophet", "mft-lean"), ""),
+    "skip-ring": "supervisor=1",
+}
+
+
+class RefusingLinks(IdealBackend):
+    """Ideal links below a MAC that reports what it sends, and fails a share of the frames with notifications."""
+
+    reason, share, chance, failed = QUEUE_FULL, 0.3, Random(0), 0
+    reporting: frozenset[NodeId] = frozenset()
+
+    def open(self) -> Hello:
+        """Tell that sent frames can be reported."""
+        hello = super().open()
+        return Hello(hello.simulator, hello.nodes, hello.time_limit, report_sent=self.report)
+
+    def report(self, nodes: Sequence[NodeId]) -> None:
+        """Report the frames of these nodes."""
+        self.reporting = frozenset(nodes)
+
+    def _transmit(self, transmission: Transmission) -> None:
+        node, _, destination, message, _ = transmission
+        if next(kept(message, set()), None) and self.chance.random() < self.share:
+            self.failed += 1
+            self._failures.append(Failure(node, destination, message, self.reason))
+            return
+        before = len(self._failures)
+        super()._transmit(transmission)
+        if node in self.reporting and len(self._failures) == before:
+            self._failures.append(Failure(node, destination, message, SENT))
+
+
+def scenario(agent: str) -> Scenario:
+    network = TREE if agent in BROKERS else GRAPH
+    ini = INI.format(parameters=AGENTS[agent], network=network)
+    return parse_scenario(ini, TEMPLATES / "run.ini", TEMPLATES)
+
+
+def kept(value: Any, seen: set[int]) -> Iterator[str]:
+    """The identifiers of the notifications anywhere in an agent's state."""
+    if id(value) in seen or isinstance(value, type | Random):
+        return
+    seen.add(id(value))
+    if isinstance(value, Notification):
+        yield str(value.id)
+        return
+    if isinstance(value, dict):
+        parts: list[Any] = [*value, *value.values()]
+    elif isinstance(value, list | tuple | set | frozenset | deque):
+        parts = list(value)
+    else:
+        slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
+        parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in slots)]
+    for part in parts:
+        yield from kept(part, seen)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@given(reason=st.sampled_from(REASONS), seed=st.integers(0, 999), share=st.sampled_from((0.1, 0.4, 0.9)))
+@settings(max_examples=6, deadline=None)
+def test_a_notification_is_delivered_kept_or_dropped_with_a_row(
+    agent: str, reason: str, seed: int, share: float
+) -> None:
+    """Of what the protocol has begun to deliver; subscriptions are not lost here, which is another matter."""
+    described, trace = scenario(agent), TraceWriter()
+    links = make_links(RefusingLinks, described)
+    links.reason, links.share, links.chance = reason, share, Random(seed)
+    host = Host(described, load_agent(agent), links, trace)
+    host.run()
+    assume(links.failed)
+    rows = trace.table().to_pylist()
+    held = {name for agent_of_node in host._agents for name in kept(agent_of_node, set())}  # their last states
+    gone = {(row["notification_id"], row["node"]) for row in rows if row["event"] == "deliver"}
+    dropped = {
+        (name, row["peer"] if row["peer"] in {3, 4} else None)
+        for row in rows
+        if row["event"] == "drop"
+        for name in (row["notification_id"] or "").split()
+    }
+    for row in rows:
+        if row["event"] == "route":
+            name = row["notification_id"]
+            for subscriber in map(int, row["detail"].split()):
+                is_noted = (name, subscriber) in gone | dropped or (name, None) in dropped
+                assert is_noted or name in held, (reason, name, subscriber)
