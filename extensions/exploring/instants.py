@@ -3,7 +3,7 @@
 A run does at one instant: changes of links and faults; arrivals; failed sends over links that went, and new places in a
 tree; commands and timers; failed sends over missing links (`bridge.host.event_loop`). So a node may hear a message
 before it learns that its answer to another was not sent. Such consequences are *pending* in the world as long as
-something can come to the same node before. Only that node matters: steps of others lead to the same states.
+something can precede them at the same node. Only that node matters, for steps of others commute with them.
 """
 
 from __future__ import annotations
