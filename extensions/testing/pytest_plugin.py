@@ -229,7 +229,7 @@ class Point:
 
     def _runs(self, seeds: int) -> list[Path]:
         from roambus.bridge.system.process import cores
-        from roambus.commands.sweeps import RunOptions
+        from roambus.console.sweep_runs import RunOptions
         from roambus.notebook import make_runs
 
         # Each worker of pytest-xdist has a core of its own.

@@ -129,7 +129,7 @@ def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> No
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
     from roambus.experiments.studies.study import existing_folder, find_extra, measured_by, sweep_folders
-    from roambus.experiments.sweeps.request import command_again
+    from roambus.experiments.sweeps.request_file import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, study = progress(), own.load_study()

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.commands.sweeps import SweepOptions
 from roambus.experiments.sweeps.selection import override, same_labels, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -62,11 +61,3 @@ def test_what_names_no_agents_is_refused(text: str, message: str) -> None:
     """With the option and the agent."""
     with pytest.raises(UserError, match=message):
         with_agents(THESIS, text)
-
-
-def test_a_template_without_agents_says_which_one_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """A sweep of a template has no agents of its own, and beacon delivers nothing that could be compared."""
-    assert [agent.label for agent in SweepOptions([], None, 1).named("field").agents] == ["beacon"]
-    assert "no agent is named: beacon runs" in capsys.readouterr().err
-    assert [agent.label for agent in SweepOptions([], "flooding", 1).named("field").agents] == ["flooding"]
-    assert capsys.readouterr().err == ""
