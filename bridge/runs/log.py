@@ -26,6 +26,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LINE = re.compile(r"^made by (?P<code>roambus .+) on (?P<date>\d{4}-\d\d-\d\d) \d\d:\d\d UTC: (?P<machine>.+)$", re.M)
 _CPU = re.compile(r": complete in [\d.]+ s, ([\d.]+) s of CPU")
+NOTHING_PUBLISHED = "nothing was published"
 _MARK = "note: "
 """Marks a remark in the log."""
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from roambus.bridge.system.errors import AgentError, UserError, mistakes_at
 from roambus.bridge.system.files import UnfinishedFile, check_writable, open_regular
 from roambus.bridge.system.limits import TRACE_ROWS
-from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, TraceRow, read_metadata
+from roambus.bridge.trace.schema import EVENT, LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, TraceRow, read_metadata
 from roambus.python_protocol.simtime import SECOND
 
 GREATEST_NODE = 65535
@@ -73,6 +73,11 @@ class TraceWriter:
         self._rows.append(row)
         if len(self._rows) >= CHUNK_ROWS:
             self._pack()
+
+    def has(self, event: str) -> bool:
+        """Return whether there is a row of this event."""
+        self._pack()
+        return any(pc.any(pc.equal(batch[EVENT], event)).as_py() for batch in self._batches)
 
     def table(self) -> pa.Table:
         """Return all rows by time, then insertion."""

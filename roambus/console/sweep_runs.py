@@ -44,6 +44,8 @@ def run_sweep(
     """Make a sweep's runs, showing progress; return a line for each failed run, already reported."""
     from rich.progress import track
 
+    from roambus.bridge.runs.layout import LOG_FILE
+    from roambus.bridge.runs.log import NOTHING_PUBLISHED
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.attempts import is_shared
     from roambus.experiments.sweeps.request_file import Making, opened_results
@@ -67,8 +69,17 @@ def run_sweep(
         raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None
     counts = {"done": made.complete, "already_there": made.skipped, "failed": len(made.failures)}
     words = f"runs done {made.complete}, already there {made.skipped}, failed {len(made.failures)}"
+    silent = [plan for plan in plans if NOTHING_PUBLISHED in _remarks_of(plan.folder / LOG_FILE)]
+    if silent:
+        remark(f"note: {NOTHING_PUBLISHED} in {len(silent)} of {len(plans)} runs, such as {silent[0].place}")
     summary(f"{out}: {words}", sweeps=[{"results": out, **counts}])
     return _failures(made)
+
+
+def _remarks_of(log: Path) -> list[str]:
+    from roambus.bridge.runs.log import remarks_in
+
+    return remarks_in(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else []
 
 
 def _failures(made: Summary) -> list[str]:

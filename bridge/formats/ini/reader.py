@@ -24,6 +24,7 @@ from roambus.bridge.formats.ini.network import (
 )
 from roambus.bridge.formats.ini.radio import RadioReader
 from roambus.bridge.formats.ini.syntax import parse_ini
+from roambus.bridge.formats.ini.timing import check_times
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import (
     Command,
@@ -163,6 +164,7 @@ def parse_scenario(
     keys = Lookup(parse_ini(text, path, mistakes), folder, files, beyond)
     radio = RadioReader(keys)
     settings, mac, _, nodes = keys.check(mistakes, radio.radio, radio.mac, *_read_nodes(keys, radio))
+    check_times(keys, nodes)
     # Measured links come before the workload: a recording that does not fit is found before plans that assume it.
     measured = read_measured(keys, nodes)
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)

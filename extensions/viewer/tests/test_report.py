@@ -76,7 +76,7 @@ def test_every_figure_is_inside(page: Page, quick_results: Path, tmp_path: Path)
 
 
 def test_a_strangers_picture_is_not_shown(tmp_path: Path) -> None:
-    """Figures are drawn from the metrics; a file in the results can be older, or anybody's. Nothing is written there."""
+    """Figures are drawn from the metrics; a file in the results can be older, or anybody's. Nothing is written."""
     write_measurements(QUICK, tmp_path)
     (tmp_path / "figures").mkdir()
     for figure in metric_figures(of_thesis(QUICK)):
