@@ -93,6 +93,8 @@ TITLES, AXIS_TITLES = "titles", "axis_titles"
 """The keys for agents' display names, by label, and for the axes' titles."""
 ORACLE = "oracle_subscribers"
 """The key for agents that learn the subscribers from the scenario."""
+VALUES = "values"
+"""The key for values of axes whose folders have other names: by axis and name."""
 BACKEND, LEVEL, RECORD = "backend", "level", "record"
 """The keys for how the runs were made: the back-end, the level of their traces, and whether frames are recorded."""
 MOST_BYTES = 16 * 2**20
@@ -172,6 +174,7 @@ _SHAPES: dict[str, Any] = {
     BACKEND: str,
     LEVEL: str,
     RECORD: bool,
+    VALUES: {_EACH: {_EACH: str}},
 }
 """The schema of each key: a type, an object or list of such, fixed values, or a function's check. Numbers are checked
 by `type`, for `isinstance` counts truth values as integers."""

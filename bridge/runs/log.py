@@ -131,6 +131,8 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
     workload, links = scenario.workload, scenario.measured
     if not (workload.subscriptions or workload.publications or workload.commands):
         yield "no node subscribes or publishes: set Application.roles, filter and publishInterval for traffic"
+    if passing := scenario.ideal.passing:
+        yield f"{passing} contacts end when they begin: they are left out"
     if links is None:
         return
     excerpt = links.excerpt(len(scenario.nodes), scenario.time_limit)

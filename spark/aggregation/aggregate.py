@@ -36,6 +36,7 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import check_replaceable
+from roambus.spark.aggregation.alike import check_alike, check_axes
 from roambus.spark.aggregation.computation import (
     EXTRA,
     METRICS_SCHEMA,
@@ -193,8 +194,9 @@ class ProgressReport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AggregationJob:
-    """The master, a study's additions, whether to recompute all, and the progress."""
+    """The results, the master, a study's additions, whether to recompute all, and the progress."""
 
+    results: Path
     master: str
     extra: Extra
     afresh: bool
@@ -219,9 +221,10 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     traces, problems = list_traces(files)
     if not traces:
         raise UserError(_nothing_to_read(results, list(problems.values())))
+    check_axes(traces)
     folder = results / STORE_FOLDER
     with writing(folder), opened_store(folder, extra.digest()) as store:
-        problems |= _compute_missing(store, traces, AggregationJob(master, extra, afresh, progress))
+        problems |= _compute_missing(store, traces, AggregationJob(results, master, extra, afresh, progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
         store.keep_only(rows)
     frame, problems = _frame(rows), problems | problems_of(rows, traces)
@@ -238,6 +241,7 @@ def _compute_missing(store: MetricsStore, traces: Sequence[Trace], job: Aggregat
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
     if waiting:
+        check_alike(job.results, [traces[0], *(trace for trace in waiting if trace is not traces[0])])
         begin_java(job.master)
         progress = job.progress
         with (
@@ -277,7 +281,9 @@ def metrics_of(
         if progress and (waiting := missing_from(store.rows_of(traces), traces)):
             counted = f"{len(waiting)} of {len(traces)} runs are not aggregated yet"
             progress.note(f"{results}: {counted}: Spark starts and computes their metrics")
-        problems = _compute_missing(store, traces, AggregationJob(master, extra, afresh=False, progress=progress))
+        problems = _compute_missing(
+            store, traces, AggregationJob(results, master, extra, afresh=False, progress=progress)
+        )
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems | problems_of(rows, traces)
 

@@ -35,8 +35,8 @@ from roambus.bridge.system.errors import UserError
 MOST_NAMED = 1000
 """The most missing runs that are named."""
 REMEDY = "run the sweep again to repeat it"
-_FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
-"""The beginnings of a spreadsheet's formula, and numbers, which begin alike."""
+_FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?[^\W\d_]*")
+"""The beginnings of a spreadsheet's formula, and numbers with or without a unit, which begin alike."""
 
 
 @dataclass(frozen=True, slots=True)
