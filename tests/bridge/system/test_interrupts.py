@@ -135,7 +135,7 @@ def is_interrupted() -> None:
 
 
 def is_interrupted_before_it_raises() -> None:
-    raise KeyboardInterrupt(signal.raise_signal(signal.SIGINT))
+    raise KeyboardInterrupt(*map(signal.raise_signal, [signal.SIGINT]))
 
 
 def test_a_raise_of_the_code_is_no_signal() -> None:
