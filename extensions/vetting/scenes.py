@@ -64,6 +64,8 @@ class Job:
     folder: Path
     is_first: bool = True
     """Whether this process runs the one-process checks."""
+    longest_s: float = 120
+    """A step that takes longer never ends: a handler loops, sleeps or sends for ever."""
 
     def scenes(self) -> tuple[Scene, ...]:
         """The scenes in this process' order."""

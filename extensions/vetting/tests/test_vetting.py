@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import load_agent
-from roambus.extensions.vetting.examination import between_isolated
+from roambus.extensions.vetting.examination import between_isolated, vet
 from roambus.extensions.vetting.findings import Finding, suspects, time_or_chance
 from roambus.extensions.vetting.isolation import play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
@@ -89,3 +89,30 @@ def test_findings_can_be_read_by_programs() -> None:
     found = Finding("messages", "wrong", "mine.py:3")
     assert str(found) == "messages: mine.py:3: wrong"
     assert json.loads(json.dumps({"place": found.place})) == {"place": "mine.py:3"}
+
+
+ENDLESS = '''"""Ends never, and catches every error."""
+import time
+from roambus import Agent, Started, on
+
+
+class A(Agent):
+    """Sleeps."""
+
+    @on(Started)
+    def start(self, event, now):
+        while True:
+            try:
+                time.sleep(1)
+            except BaseException:
+                pass
+'''
+
+
+@pytest.mark.slow
+def test_an_agent_that_never_ends_is_found(tmp_path: Path) -> None:
+    """Each step has a time limit, with which both processes end."""
+    (tmp_path / "sleeps.py").write_text(ENDLESS)
+    found = [one for one in vet(str(tmp_path / "sleeps.py"), longest_s=25) if one.check == "runs"]
+    assert [one.problem for one in found][:1] == ["a run does not end: a handler loops, sleeps or sends for ever"]
+    assert "sleeps.py:13" in {one.place for one in found}
