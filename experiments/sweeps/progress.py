@@ -80,7 +80,7 @@ class Progress:
             yield
 
     def note(self, line: str) -> None:
-        """Tells a line at once."""
+        """Prints a line at once."""
         self._console.print(escaped(line), markup=False, highlight=False, soft_wrap=True)
 
     def begun(self) -> None:

@@ -65,8 +65,9 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what you can set.
 
-    NAME is that of an agent, a template, a sweep, a study or a metric, from roambus list, or a file of your own: a
-    template, a sweep, a study or an agent, which may also be file.py:Class. The command runs a Python file to read it.
+    NAME is that of an agent, a template, a sweep, a study or a metric, from roambus list. It can also be a file of
+    your own: a template, a sweep, a study or an agent, which may be file.py:Class. The command runs a Python file
+    to read it.
 
     An agent has parameters, which --param sets; a template has variables, which --set sets; a sweep has axes; a metric
     has a definition. If several things have the name, all of them are shown, each with its kind.

@@ -49,7 +49,7 @@ def reproduce(
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
     report. STUDY is the name of a study of roambus (roambus list studies), or a file of your own (roambus docs
     studies). Complete runs are not repeated. --set changes all sweeps of the study, to test its claims under other
-    conditions. With --precision the study has the agents of --quick, and points get more seeds only while a claim about
+    conditions. With --precision the study has the agents of --quick. Points get more seeds only while a claim about
     them is open, or while the interval of --metric is too wide (roambus docs precision).
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick

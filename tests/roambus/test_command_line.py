@@ -268,7 +268,10 @@ def test_a_missing_variable_is_refused_with_its_line(folder: Path, refused: Refu
         ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal runs in this process"),
         ("sweep mine.toml --deadline 9", "--deadline: the back-end radio"),
         ("run field --wait 9", "--wait requires --endpoint"),
-        ("run field --endpoint local --backend ns3", "--backend ns3: --endpoint works only with --backend castalia"),
+        (
+            "run field --endpoint local --backend ideal",
+            "--backend ideal: --endpoint works only with --backend castalia",
+        ),
         ("run field --seed 1 --agent mine.py --seed 2", "--seed: given twice"),
         ("run field --out a --out=a", "--out: given twice"),
         ("run field --render --render", "--render: given twice"),
