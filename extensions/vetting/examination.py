@@ -30,7 +30,7 @@ from roambus.bridge.trace.parquet import first_difference
 from roambus.extensions.vetting.findings import Finding, Line, place_of_agent, shared_memory, suspects, time_or_chance
 from roambus.extensions.vetting.isolation import error_file, play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
-from roambus.extensions.vetting.scenes import RUNS, SCENES, Job, play
+from roambus.extensions.vetting.scenes import LONGEST_STEP_S, RUNS, SCENES, Job, play
 
 REPEATABLE, SHARED = "repeatable", "shared memory"
 """Names of checks."""
@@ -45,7 +45,7 @@ def vet(
     agent: str,
     parameters: Mapping[str, str] | None = None,
     advance: Callable[[], None] = lambda: None,
-    longest_s: float = Job.longest_s,
+    longest_s: float = LONGEST_STEP_S,
 ) -> list[Finding]:
     """Return an agent's mistakes; call `advance` after each of `STEPS`, which may take `longest_s` each.
 
