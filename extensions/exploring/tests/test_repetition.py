@@ -229,3 +229,11 @@ def test_a_walk_reaches_merged_states_by_other_ways() -> None:
 def test_a_difference_is_told(searched: Snapshot, fresh: Snapshot, said: str | None) -> None:
     """With both sides of it."""
     assert difference(searched, fresh) == said
+
+
+def test_each_run_has_a_process_of_its_own() -> None:
+    """None sees what another has left behind."""
+    left: list[int] = []
+    fresh = FreshProcesses(lambda number: (left.append(number), len(left))[1], lambda: None)
+    assert [fresh.call(1), fresh.call(2)] == [1, 1]
+    assert left == []
