@@ -44,15 +44,15 @@ class Width:
         return f"{100 * self.number:g} %" if self.relative else f"{self.number:g}"
 
 
-def read_width(text: str) -> Width:
-    """Reads 0.02, or 2%; raises UserError."""
+def read_width(text: str, option: str = "--precision ") -> Width:
+    """Reads 0.02, or 2%, of an option; raises UserError."""
     share = text.strip().endswith("%")
     try:
         number = float(text.strip().removesuffix("%"))
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
-        raise UserError(f"--precision {text}: write a half width above 0, such as 0.02 or 2%")
+        raise UserError(f"{option}{text}: write a number above 0, such as 0.02 or 2%")
     return Width(number / 100 if share else number, share)
 
 

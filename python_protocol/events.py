@@ -73,9 +73,9 @@ class SendFailed:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The MAC is done with a frame of this node: it was acknowledged, or has left where nobody acknowledges.
+    """The MAC is done with a frame of this node: it was acknowledged, or has left on a MAC without acknowledgements.
 
-    Reported to agents that handle it, by the back-ends whose MACs tell: docs/reference/refusals.md.
+    Reported to agents that handle it, by the back-ends whose MACs report it: docs/reference/refusals.md.
     """
 
     destination: NodeId

@@ -22,6 +22,7 @@ import click
 
 from roambus.bridge.system.code import COMMANDS, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
+from roambus.bridge.system.printed import escaped
 from roambus.bridge.system.process import remove_abandoned, termination_interrupts
 from roambus.console.output import CommandOutput, with_options
 
@@ -153,7 +154,7 @@ def _fail(output: CommandOutput, message: str, code: int) -> None:
         with suppress(OSError):  # stdout may be the file that is full
             output.print_document(shown, code)
             sys.exit(code)
-    click.echo(f"error: {shown}", err=True)
+    click.echo(escaped(f"error: {shown}"), err=True)
     sys.exit(code)
 
 

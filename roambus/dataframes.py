@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, unlinked
+from roambus.bridge.runs.layout import AGENT, FIGURES_FOLDER, find_traces, unlinked
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.loading import Loaded, load
 from roambus.experiments.comparing.selection import as_number, check_metric, find_axis, main_metrics, narrow
@@ -29,6 +29,7 @@ from roambus.experiments.sweeps.stores import open_store
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC
+from roambus.spark.aggregation.traces import missing
 
 Values = Scalar | Sequence[Scalar]
 """This is one value of an axis, or several."""
@@ -38,15 +39,19 @@ Where = Mapping[str, Values]
 def results(folder: str | PathLike[str], study: str | None = None) -> Results:
     """Read the runs in a sweep's folder, with all their metrics.
 
-    Spark computes missing metrics and keeps them. Damaged runs are left out with a warning; `problems` names them.
+    Spark computes missing metrics and keeps them. A warning names damaged and missing runs, and so does `problems`.
     `study` is the file of your own study. The folder can be an object-store address, such as s3://bucket/thesis. Raise
     UserError without a readable run, RoambusError if Spark fails.
     """
     loaded = load(_found(folder), load_study(study) if study else None)
+    traces = find_traces(loaded.folder)
+    absent = missing(loaded.folder, traces) if traces else ()
     if loaded.problems:
         text = f"{loaded.folder}: {len(loaded.problems)} runs are left out; the first: {loaded.problems[0]}"
         warnings.warn(text, stacklevel=2)
-    return Results(loaded)
+    for problem in absent:
+        warnings.warn(problem, stacklevel=2)
+    return Results(replace(loaded, problems=(*loaded.problems, *absent)))
 
 
 def _found(folder: str | PathLike[str]) -> Path:
@@ -89,7 +94,7 @@ class Results:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return a line for each damaged run."""
+        """Return a line for each damaged or failed run, and one for those never made."""
         return self._problems
 
     @property

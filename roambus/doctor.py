@@ -275,7 +275,7 @@ class Simulator(NamedTuple):
     """
 
     itself: Sequence[Check]
-    """What the build needs of it."""
+    """The part of it that the build needs."""
     modules: Check
     build: Callable[[], Path]
     """Builds the modules and returns their file; raises UserError, RoambusError."""
@@ -327,7 +327,7 @@ class Diagnosis:
     python: Sequence[Finding]
     """Nothing runs without these."""
     others: Sequence[Finding]
-    """What metrics, traces and films need."""
+    """The needs of metrics, traces and films."""
     simulators: Mapping[str, Sequence[Finding]]
     """By the names of their back-ends."""
 

@@ -22,14 +22,16 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.system.code import named
-from roambus.bridge.system.errors import RoambusError, UserError
+from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
-from roambus.commands.sweeps import RunOptions, SweepOptions, make_executor, run_sweep
 from roambus.console.options import factory_of
+from roambus.console.output import remark
+from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
 from roambus.dataframes import Results, Values, listed, results
 from roambus.experiments.page_policy import PAGES
 from roambus.experiments.sweeps.class_files import reference_of
+from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.sweep import Sweep, expand
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import plain
@@ -124,8 +126,8 @@ def make_runs(  # noqa: PLR0913  # as for `run`
     run_options: RunOptions,
 ) -> list[Path]:
     """Make a point's missing runs; return each run's folder. Raise RoambusError."""
-    choice = _chosen([agent], settings, None, out)
-    asked = replace(choice.swept("roambus.run", os.fspath(template)), seeds=tuple(seeds))
+    request = _request(template, [agent], settings, None, out)
+    asked = replace(request.of_template("roambus.run"), seeds=tuple(seeds))
     for problem in _made(asked, out, workers, backend, run_options):
         raise RoambusError(problem)
     return [Path(out, point.place) for point in expand(asked)]
@@ -149,12 +151,11 @@ def sweep(  # noqa: PLR0913  # as for `run`
     which names the first. Raise UserError.
     """
     _check(name=name, agents=agents, seeds=seeds, settings=settings, backend=backend, workers=workers)
-    named = os.fspath(name)
     if out is None:
-        out = Path("results", Path(named.removesuffix(".ini.j2")).stem)
+        out = Path("results", Request(os.fspath(name)).stem)
     _check(out=out)
     folder = Path(out)
-    asked = _chosen(agents, settings, seeds, folder).named(named)
+    asked = _request(name, agents, settings, seeds, folder).sweep()
     at_once = workers or cores()
     problems = _made(asked, folder, at_once, backend, RunOptions(retry_failed=retry_failed))
     if problems:
@@ -182,15 +183,25 @@ def _listed(settings: Settings | None) -> dict[str, list[Any]]:
 
 def _made(asked: Sweep, out: Path, workers: int, backend: str | None, run_options: RunOptions) -> list[str]:
     factory = factory_of(backend or asked.backend)
-    return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
+    try:
+        return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
+    except InterruptionError as error:  # no error that a script may handle: Ctrl-C ends it
+        raise KeyboardInterrupt(str(error)) from None
 
 
-def _chosen(agents: Iterable[AnyAgent] | None, settings: Settings | None, seeds: int | None, out: Path) -> SweepOptions:
-    """Return command options: a setting with a dot is a parameter's."""
+def _request(
+    name: str | PathLike[str],
+    agents: Iterable[AnyAgent] | None,
+    settings: Settings | None,
+    seeds: int | None,
+    out: Path,
+) -> Request:
+    """Return the request that the arguments are: a setting with a dot is a parameter's. Raise UserError."""
     names = None if agents is None else [_name(agent, out) for agent in agents]
-    texts = {name: f"{name}={','.join(map(plain, values))}" for name, values in _listed(settings).items()}
-    variables = [text for name, text in texts.items() if "." not in name]
-    return SweepOptions(variables, names, seeds, [text for name, text in texts.items() if "." in name])
+    texts = {setting: ",".join(map(plain, values)) for setting, values in _listed(settings).items()}
+    variables = {setting: text for setting, text in texts.items() if "." not in setting}
+    parameters = {setting: text for setting, text in texts.items() if "." in setting}
+    return Request(os.fspath(name), variables, names, seeds, parameters, remark)
 
 
 def _name(agent: object, out: Path) -> str:

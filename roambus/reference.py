@@ -1,4 +1,4 @@
-"""What each agent, template, sweep, study and metric is, and the documentation's pages with tables of them.
+"""Describes each agent, template, sweep, study and metric, and has the documentation's pages with tables of them.
 
 `inventory` has names and summaries without imports; here a thing is loaded, and described by its own declarations
 (`Setting`). A name is looked up among all kinds: `thesis` is a template, a sweep and a study. Rows are mappings of

@@ -18,7 +18,7 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.experiments.inventory import summaries
 from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, documents, listings, page
-from tests.support.removed import REMOVED
+from tests.support.removed import PLUGIN, REMOVED, skip_if_removed
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = page("tutorial")  # tests/test_tutorial.py follows it
@@ -76,6 +76,9 @@ def test_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyP
 def assert_commands_work(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ends with exit code 0."""
     text = document.read_text()
+    skip_if_removed(
+        " ".join([*commands(text), *listings(text).values(), *(word for word in (PLUGIN,) if word in text)])
+    )
     save_listings(text, folder)
     with going_on(commands(text, "shell"), folder):
         for command in commands(text):

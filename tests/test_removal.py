@@ -17,11 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.system.code import AGENTS, STUDIES
-from roambus.bridge.system.code import COMMANDS as COMMANDS_OF
+from roambus.bridge.system.code import EXECUTORS, JOB_ARRAYS, RECORDERS
 from roambus.bridge.system.process import cores
 from tests.support.places import ROOT
-from tests.support.removed import VARIABLE
+from tests.support.removed import PLUGIN, VARIABLE
 
 EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if (path / "__init__.py").is_file())
 LEFT_OUT = (".git", ".venv", "*.pyc", "build", ".*_cache")
@@ -48,7 +47,7 @@ def test_no_test_of_the_core_names_an_extension() -> None:
     """Those of benchmarks may: they are skipped where it is gone."""
     files = [path for path in (ROOT / "tests").rglob("*.py") if "benchmarks" not in path.parts]
     naming = {path.name for path in files if "roambus.extensions." in path.read_text(encoding="utf-8")}
-    assert naming <= {Path(__file__).name}
+    assert naming == {Path(__file__).name}
 
 
 @pytest.mark.slow
@@ -85,11 +84,18 @@ def without_lines(text: str, names: Sequence[str]) -> str:
     return ENTRY_POINTS.sub("", "".join(lines))
 
 
+OPTIONS = {RECORDERS: "--record", EXECUTORS: "--spark", JOB_ARRAYS: "--slurm", "pytest11": PLUGIN}
+"""What a group of entry points gives to pages besides names."""
+
+
 def names_of(gone: Sequence[str], text: str) -> list[str]:
-    """The agents, commands and studies that these extensions bring."""
+    """What these extensions bring, as pages name it: agents, commands, options, back-ends, studies and sweeps."""
     points = tomllib.loads(text)["project"]["entry-points"]
-    brought = [item for group in (AGENTS, COMMANDS_OF, STUDIES) for item in points[group].items()]
-    return [name for name, target in brought if target.split(":")[0].split(".")[2] in gone and "extensions" in target]
+    places = tuple(f"roambus.extensions.{name}{end}" for name in gone for end in (".", ":"))
+    brought = [(group, name) for group in points for name, at in points[group].items() if at.startswith(places)]
+    files = [path for name in gone for path in (ROOT / "extensions" / name / "study").glob("*.*")]
+    stems = [path.name.partition(".")[0] for path in files if path.name.endswith((".toml", ".ini.j2"))]
+    return [*(OPTIONS.get(group, name) for group, name in brought), *stems]
 
 
 def install(tree: Path) -> None:
@@ -104,11 +110,27 @@ def install(tree: Path) -> None:
         for found in place.iterdir():
             # Not roambus as it is installed here: pytest reads the entry points of every distribution that it finds.
             if "roambus" not in found.name and found.suffix != ".pth" and not (packages / found.name).exists():
-                (packages / found.name).symlink_to(found)
+                place_at(found, packages / found.name)
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--editable", str(tree))
     run(tree, sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "install", *options)
     run(tree, "git", "init", "--quiet")
     run(tree, "git", "add", "--all")
+
+
+def place_at(source: Path, target: Path) -> None:
+    """A package or module, as links to its files."""
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=link)
+    else:
+        link(source, target)
+
+
+def link(source: Path | str, target: Path | str) -> None:
+    """The same file at another place, or a copy on another disk. A symbolic link would lead out of the environment."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def run(folder: Path, *command: str) -> None:

@@ -32,7 +32,7 @@ from roambus.bridge.transcript.transcript import transcribe
 from roambus.command_line import commands
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.studies.study import read_results
-from roambus.experiments.sweeps.request import opened_results
+from roambus.experiments.sweeps.request_file import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep

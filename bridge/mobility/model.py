@@ -29,7 +29,7 @@ class WayPoint(NamedTuple):
 
 
 class NodesOfIni(Protocol):
-    """What a model asks of an ini; every method raises UserError, with the line of the key."""
+    """The questions of a model to an ini; every method raises UserError, with the line of the key."""
 
     def build(self, settings: type[Any], node: NodeId, **others: Any) -> Any:
         """Return settings with the node's values of their keys."""

@@ -113,6 +113,20 @@ TRACE_ROWS = Limit(
     "rows",
     "rows that are equal take almost no place in a file, and more than 100 bytes each in memory",
 )
+TEMPLATE_MEMORY = Limit(
+    "TEMPLATE_MIB",
+    "the memory of a template is",
+    1024,
+    "MiB",
+    "a line of a template can ask for any number of letters",
+)
+TEMPLATE_TIME = Limit(
+    "TEMPLATE_SECONDS",
+    "the time to render a template is",
+    60,
+    "s",
+    "loops in loops of a template can go on for ever",
+)
 TRACE_LISTED = replace(
     TRACE_ROWS,
     what="what the rows of a trace list is",

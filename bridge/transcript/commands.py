@@ -182,10 +182,14 @@ Command = Start | Apply | PublishEvent | Move | Walk | Locate | Leave | Return |
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A command and its delay; None waits for the slot before."""
+    """A command and its delay; None waits for the slot before.
+
+    `at_once`: at the very instant of the one before, as arrivals can be; by hand others are a nanosecond apart.
+    """
 
     after: SimTime | None
     command: Command
+    at_once: bool = False
 
 
 Planned = scenario.Command | ParentChange | LinkChange | Fault
@@ -236,6 +240,8 @@ def _immovable(move: Move, parents: Parents, network: Network) -> str:
     return f"{name} cannot connect to {onto}, which is below it: that makes a cycle"
 
 
+AT_ONCE = "at once "
+"""Before a command at the same instant as the one before it on its line."""
 _AFTER = re.compile(r"after\s+(\S+)\s+(.*)")
 _FAULTS = {"crashes": FaultKind.CRASH, "freezes": FaultKind.FREEZE, "recovers": FaultKind.RECOVER}
 
@@ -290,9 +296,11 @@ class CommandReader:
         """Read a line such as "> s1 moves to b2; after 3ms b2 moves to b1"; raises ValueError."""
         timed: list[Timed] = []
         for part in map(str.strip, text.strip().removeprefix(PROMPT).split(";")):
-            match = _AFTER.fullmatch(part)
+            match, bare = _AFTER.fullmatch(part), part.removeprefix(AT_ONCE)
+            if bare != part and not timed:
+                raise ValueError(f"{part!r} needs a command before it on its line")
             after = parse_duration(match[1]) if match else 0 if timed else None
-            timed.append(Timed(after, self._read(match[2] if match else part)))
+            timed.append(Timed(after, self._read(match[2] if match else bare), at_once=bare != part))
         return timed
 
     def knows(self, text: str) -> bool:

@@ -129,7 +129,7 @@ class Timeline:
         self.slots.append(slot)
         slot.end += self._do(number, first.command)
         for timed in others:
-            self.now = self._later(timed.after or 0)
+            self.now = self.now if timed.at_once else self._later(timed.after or 0)
             slot.end = max(slot.end, self.now + self._do(number, timed.command))
 
     def _later(self, after: SimTime) -> SimTime:

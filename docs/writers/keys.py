@@ -32,10 +32,10 @@ from roambus.bridge.runs.run import run_key
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import read_about, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
-from roambus.commands.sweeps import SweepOptions
-from roambus.console.options import factory_of
+from roambus.console.options import factory_of, pairs
 from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
-from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.request import Request
+from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -144,7 +144,7 @@ def keys_today(command: str, text: str = "") -> dict[str, str]:
         if text:
             given.name = str(Path(folder, given.name))
             Path(given.name).write_text(text, encoding="utf-8")
-        sweep = SweepOptions(given.set, None, given.seeds).named(given.name)
+        sweep = Request(given.name, pairs("--set", given.set), seeds=given.seeds).sweep()
     backend, keys = factory_of(given.backend or sweep.backend), defaultdict(list)
     for point in expand(sweep):
         if point.seed == sweep.seeds[0]:

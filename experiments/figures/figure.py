@@ -172,7 +172,7 @@ class OwnFigure(Shown):
 
 
 Drawn = Figure | OwnFigure
-"""Whatever can be drawn."""
+"""Anything that can be drawn."""
 
 
 def look_up(measured: Measurements, plan: Plan) -> Figure:

@@ -46,7 +46,7 @@ class Panel:
 
     @property
     def style(self) -> tuple[object, ...]:
-        """What a legend of it says."""
+        """Its text in a legend."""
         return tuple((name, *map(str, paint.values())) for name, paint in zip(self.names, self.paints, strict=True))
 
 

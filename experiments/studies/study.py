@@ -20,7 +20,7 @@ from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.inventory import SWEEP_SUFFIX, no_such
 from roambus.experiments.measurements import Measurements, read_measurements
-from roambus.experiments.sweeps.request import is_chosen
+from roambus.experiments.sweeps.request_file import is_chosen
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.metrics.extra import NOTHING, Extra, all_own_metrics

@@ -20,6 +20,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from roambus.bridge.runs.run import RunPlan
+from roambus.bridge.system.printed import escaped
 
 _NODES, _LIMIT = re.compile(r"^SN\.numNodes\s*=\s*(\d+)", re.M), re.compile(r"^sim-time-limit\s*=\s*([\d.]+)", re.M)
 _EXPONENT = 1.6
@@ -79,8 +80,8 @@ class Progress:
             yield
 
     def note(self, line: str) -> None:
-        """Tells a line at once."""
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        """Prints a line at once."""
+        self._console.print(escaped(line), markup=False, highlight=False, soft_wrap=True)
 
     def begun(self) -> None:
         """Start the clock: preparation takes no longer for more runs."""

@@ -1,246 +1,80 @@
-"""The request of a results folder, `sweep.json`: study, sweep, template, values, axes, agents and seeds.
+"""What a user asks for: a sweep, template or study by name, with settings, agents, seeds and parameters of their own.
 
-Readers find figures and claims by it. A second sweep must fit (same template, fixed values, axis names); its agents,
-values and seeds are added. A sweep locks its folder, checks the fit, writes the new file beside the old, renames it,
-and unlocks, so simultaneous sweeps see each other and readers know all runs to come. If the first sweep makes no run,
-its request is removed.
+The command line and the Python interface both build a `Request`. It is read once, into a `Sweep`; whatever makes runs
+knows only that.
 """
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from hashlib import sha256
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from roambus.bridge.agents import load_agent
-from roambus.bridge.runs.layout import (
-    AGENTS,
-    AXES,
-    AXIS_TITLES,
-    MEASURE,
-    MORE_SEEDS,
-    ORACLE,
-    PARAMETERS,
-    PRECISION,
-    SEEDS,
-    SET,
-    STUDY,
-    SWEEP,
-    SWEEP_FILE,
-    TEMPLATE,
-    TITLES,
-    TRACES,
-    find_traces,
-    read_asked,
+from roambus.bridge.agents import silently
+from roambus.experiments.inventory import TEMPLATE_SUFFIX
+from roambus.experiments.sweeps.selection import (
+    is_template,
+    override,
+    same_labels,
+    sweep_of,
+    with_agents,
+    with_parameters,
 )
-from roambus.bridge.runs.run import errors_named
-from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import UnfinishedFile, remove_unfinished, user_cache
-from roambus.bridge.trace.parquet import TraceLevel, read_about
-from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
-from roambus.experiments.sweeps.attempts import locked
-from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.templates.render import template_variables
-from roambus.python_protocol.settings import Setting, parameter_settings, plain
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.templates.render import find_template
 
-_NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
-_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES}
+_NO_AGENT = "no agent is named: beacon runs, which sends without delivering anything (name yours with --agents)"
+_NOT_IN_A_FOLDER = re.compile(r"[^\w.+-]+")
 
 
-def describe(sweep: Sweep) -> dict[str, Any]:
-    """The sweep as in `sweep.json`, without rare fields at their defaults."""
-    return {
-        STUDY: sweep.study,
-        SWEEP: sweep.name,
-        TEMPLATE: sweep.template.name,
-        SET: dict(sweep.fixed),
-        AXES: {axis.name: list(axis.values) for axis in sweep.axes},
-        AGENTS: {choice.label: [choice.agent, dict(choice.parameters)] for choice in sweep.agents},
-        SEEDS: list(sweep.seeds),
-        **({PARAMETERS: owners} if (owners := _owners(sweep)) else {}),
-        **({MORE_SEEDS: dict(sweep.more_seeds)} if sweep.more_seeds else {}),
-        **({PRECISION: sweep.precision} if sweep.precision else {}),
-        **({MEASURE: list(sweep.measure)} if sweep.measure else {}),
-        **({ORACLE: oracle} if (oracle := _oracle(sweep)) else {}),
-        **({TITLES: titles} if (titles := {agent.label: agent.title for agent in sweep.agents if agent.title}) else {}),
-        **({AXIS_TITLES: axes} if (axes := dict(_axis_titles(sweep))) else {}),
-    }
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The name of a sweep, template or study, or its path; the rest chooses or replaces what that has."""
 
+    name: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Values of variables, and named settings; several have commas between."""
+    agents: str | Sequence[str] | None = None
+    """As in `with_agents`."""
+    seeds: int | None = None
+    """How many."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Values of agents' parameters, as AGENT.NAME or NAME."""
+    remark: Callable[[str], None] = silently
+    """Says what the user may not expect."""
 
-def _axis_titles(sweep: Sweep) -> Iterator[tuple[str, str]]:
-    """Each axis' own title, or its name and the unit of its numbers."""
-    variables: Mapping[str, Setting | None] = template_variables(sweep.template)
-    parameters = [parameter_settings(load_agent(choice.agent).parameters_type) for choice in sweep.agents]
-    for axis in sweep.axes:
-        known = [settings.get(axis.name) for settings in (parameters if axis.owner else [variables])]
-        unit = next(("s" if setting.kind.is_time else setting.measure for setting in known if setting), "")
-        values = {type(value) for values in axis.values.values() for value in values.values()}
-        if axis.title or (unit not in ("", axis.name) and not axis.zipped and values <= {int, float}):
-            yield axis.name, axis.title or f"{axis.name.replace('_', ' ')} ({unit})"
+    @property
+    def stem(self) -> str:
+        """The name without folder and suffix."""
+        return Path(self.name.removesuffix(TEMPLATE_SUFFIX)).stem
 
+    def sweep(self) -> Sweep:
+        """Return the sweep of that name, or a template's; raise UserError."""
+        return self.of_template("roambus sweep") if is_template(self.name) else self.of(read_sweep(self.name))
 
-def _oracle(sweep: Sweep) -> list[str]:
-    return [choice.label for choice in sweep.agents if load_agent(choice.agent).oracle_subscribers]
+    def of(self, sweep: Sweep, small: Mapping[str, str] | None = None, small_seeds: int | None = None) -> Sweep:
+        """Return the requested part of a sweep; `small` and `small_seeds` are defaults. Raise UserError."""
+        chosen = override(sweep, {**(small or {}), **self.settings}, self.seeds or small_seeds)
+        if self.agents is not None:
+            own, chosen = chosen, with_agents(chosen, self.agents)
+            for line in same_labels(own, chosen):
+                self.remark(line)
+        return with_parameters(chosen, self.parameters)
 
+    def of_template(self, source: str) -> Sweep:
+        """Return the template's sweep, with an axis for each setting; `source` is for messages. Raise UserError."""
+        if self.agents is None:
+            self.remark(_NO_AGENT)
+        axes = {name: text.split(",") for name, text in self.settings.items()}
+        sweep = sweep_of(source, find_template(self.name), AgentChoice("beacon", "beacon"), axes)
+        return dataclasses.replace(self, settings={}).of(dataclasses.replace(sweep, name=self.stem))
 
-def _owners(sweep: Sweep) -> dict[str, list[str]]:
-    return {
-        axis.name: [choice.label for choice in sweep.agents if axis.concerns(choice)]
-        for axis in sweep.axes
-        if axis.owner
-    }
-
-
-def command_again(results: Path) -> str:
-    """The command for all requested runs of a folder; a user's sweep file is NAME.toml."""
-    return command_of(read_asked(results), str(results), *_made_as(results))
-
-
-def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
-    """The command for a request's runs, which names every value: the sweep's file may have changed since."""
-    if not asked.keys() >= _NEEDED:
-        return "the same sweep"
-    name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
-    axes = {axis: ",".join(map(str, values)) for axis, values in asked[AXES].items()}
-    owners = asked.get(PARAMETERS, {})
-    settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
-    words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
-    agents = [agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()]
-    seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
-    how = [*str(asked.get(PRECISION, "")).split(), *options, "--out", out]
-    return shlex.join([*words, "--agents", ",".join(agents), "--seeds", str(seeds), *how])
-
-
-def _source_again(sweep: str, template: str) -> str:
-    stem = template.removesuffix(TEMPLATE_SUFFIX)
-    if (sweep or stem) in {**shipped_files(TEMPLATE_SUFFIX), **shipped_files(SWEEP_SUFFIX)}:
-        return sweep or stem
-    file = f"{sweep}{SWEEP_SUFFIX}"
-    return template if sweep in {"", stem} and not Path(file).is_file() and Path(template).is_file() else file
-
-
-def _made_as(results: Path) -> Iterator[str]:
-    for trace in find_traces(results):
-        with suppress(UserError):
-            if about := read_about(trace):
-                yield from ("--backend", about.backend)
-                yield from ("--level", about.level) if about.level != TraceLevel.APP.value else ()
-                return
-
-
-def _option(name: str, value: str, owners: Sequence[str] | None) -> tuple[str, str]:
-    if owners is None:
-        return "--set", f"{name}={value}"
-    return "--param", f"{owners[0]}.{name}={value}" if len(owners) == 1 else f"{name}={value}"
-
-
-@contextmanager
-def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
-    """Write the request, which must fit the present one; raises UserError, OSError."""
-    file = results / SWEEP_FILE
-    created, is_first = not results.exists(), not file.exists()
-    results.mkdir(parents=True, exist_ok=True)
-    with locked(results):
-        remove_unfinished(file)  # of a command that was killed: nobody else writes it now
-        description = describe(sweep)
-        if file.is_file():
-            old = read_asked(results)
-            if old.keys() - _OPTIONAL != _NEEDED:
-                raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
-            _check_fit(old, description, results)
-            description = _merge(old, description)
-        with (
-            _removed_if_empty(results, is_first, created),
-            errors_named(file),
-            UnfinishedFile(file) as unfinished,
-        ):
-            unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
-            unfinished.finish()
-        remember(results, sweep.measure)
-    with _removed_if_empty(results, is_first, created):
-        yield
-
-
-@contextmanager
-def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[None]:
-    """On an error remove a first sweep's request without runs; an earlier request stays."""
-    try:
-        yield
-    except BaseException:
-        if is_first and not (results / TRACES).exists():
-            with suppress(OSError):
-                (results / SWEEP_FILE).unlink(missing_ok=True)
-                if created:
-                    results.rmdir()
-        raise
-
-
-def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
-    """Raise UserError for another template, fixed value or axis: runs would share places."""
-    names, wanted = (", ".join(request[AXES]) or "none" for request in (old, new))
-    for kind, there, asked in (
-        (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
-        (SET, _settings(old[SET]), _settings(new[SET])),
-        (AXES, names, wanted),
-    ):
-        if there != asked:
-            raise UserError(f"{results} holds runs with {kind} {there}, not {asked}: choose another --out")
-
-
-def _settings(fixed: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={plain(value)}" for name, value in fixed.items()) or "none"
-
-
-def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The union of both requests, named like the first; new values come last."""
-    # Earlier requests stay: their runs are there, and would otherwise count as foreign.
-    before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
-    more_seeds = {point: max(before.get(point, 0), asked.get(point, 0)) for point in before | asked}
-    precision = new.get(PRECISION, old.get(PRECISION))
-    earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
-    owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
-    titles = {key: {**old.get(key, {}), **new.get(key, {})} for key in (TITLES, AXIS_TITLES)}
-    measure, oracle = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, ORACLE))
-    return {
-        **new,
-        STUDY: old[STUDY],
-        SWEEP: old[SWEEP],
-        AXES: {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()},
-        AGENTS: {**old[AGENTS], **new[AGENTS]},
-        SEEDS: sorted({*old[SEEDS], *new[SEEDS]}),
-        **({PARAMETERS: owners} if owners else {}),
-        **({MORE_SEEDS: more_seeds} if more_seeds else {}),
-        **({PRECISION: precision} if precision else {}),
-        **({MEASURE: measure} if measure else {}),
-        **({ORACLE: oracle} if oracle else {}),
-        **{key: names for key, names in titles.items() if names},
-    }
-
-
-# The metric files of the user's own sweeps
-#
-# Results can come from anybody, so a file named in `sweep.json` is not run for that reason. A user's sweep leaves a
-# mark in the user's cache, for this folder and file.
-
-
-def remember(results: Path, measure: Iterable[str]) -> None:
-    """Mark the files that a sweep into these results names; without a cache mark nothing."""
-    for file in (name for name in measure if name.endswith(".py")):
-        with suppress(OSError):
-            mark = _mark(results, file)
-            mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            mark.touch()
-
-
-def is_chosen(results: Path, reference: str) -> bool:
-    """Whether a package, or an existing file that the user's own sweep into these results named."""
-    return not reference.endswith(".py") or (Path(reference).is_file() and _mark(results, reference).is_file())
-
-
-def _mark(results: Path, file: str) -> Path:
-    digest = sha256(f"{results.resolve()}\0{Path(file).resolve()}".encode(errors="surrogateescape")).hexdigest()
-    return user_cache() / "measure" / digest
+    def single(self, source: str, agent: str, seed: int) -> Sweep:
+        """Return a sweep of one run: settings are axes of one value, and the agent gets a name for folders."""
+        label = _NOT_IN_A_FOLDER.sub("-", agent).strip("-")
+        choice = AgentChoice(label, agent, tuple(sorted(self.parameters.items())))
+        settings = {name: [text] for name, text in self.settings.items()}
+        return sweep_of(source, find_template(self.name), choice, settings, seed)

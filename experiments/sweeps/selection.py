@@ -88,7 +88,10 @@ def with_agents(sweep: Sweep, agents: str | Sequence[str]) -> Sweep:
     labels = [choice.label for choice in chosen]
     for label in labels:
         if labels.count(label) > 1:
-            raise UserError(f"{_OPTION}: {label} is there twice")
+            raise UserError(
+                f"{_OPTION}: two agents are called {label}, and a folder has one of a name: rename a file, or "
+                "name both in a sweep file"
+            )
     changed = dataclasses.replace(sweep, agents=tuple(chosen))
     validate(changed)
     return changed

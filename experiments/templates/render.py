@@ -20,9 +20,11 @@ from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, Template
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 
 from roambus.bridge.keys import quote
+from roambus.bridge.system.bounded import ExceededError, bounded
 from roambus.bridge.system.code import STUDIES, named
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import check_writable, read_text
+from roambus.bridge.system.files import MOST_BYTES, check_writable, read_text
+from roambus.bridge.system.limits import TEMPLATE_MEMORY, TEMPLATE_TIME
 from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
@@ -111,7 +113,33 @@ def find_variable(
 def render(template: Path, variables: Values) -> str:
     """Return the ini text; raise UserError naming template, line and variable."""
     with _errors_at(template):
-        return _environment(template.parent).get_template(template.name).render({**defaults(template), **variables})
+        environment = _environment(template.parent)
+        with _bounds(template):  # also what is compiled: filters of constants are applied then
+            found = environment.get_template(template.name)
+            return _whole(template, found.generate({**defaults(template), **variables}))
+
+
+@contextmanager
+def _bounds(template: Path) -> Iterator[None]:
+    memory, seconds = TEMPLATE_MEMORY, TEMPLATE_TIME
+    try:
+        with bounded(int(memory.most), seconds.most):
+            yield
+    except ExceededError as error:
+        limit = memory if "memory" in str(error) else seconds
+        raise UserError(f"{template}: it takes {error}: {limit.reason}; {limit.way_to_raise()}") from None
+
+
+def _whole(template: Path, pieces: Iterable[str]) -> str:
+    """Join the pieces; raise UserError for more text than an ini may have."""
+    found: list[str] = []
+    length = 0
+    for piece in pieces:
+        length += len(piece)
+        if length > MOST_BYTES:
+            raise UserError(f"{template}: its ini is longer than {MOST_BYTES >> 20} MiB, the most that a text may be")
+        found.append(piece)
+    return "".join(found)
 
 
 @contextmanager
@@ -151,9 +179,15 @@ def _place(template: Path, error: Exception) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(template)
 
 
+class _Environment(SandboxedEnvironment):
+    """Jinja's sandbox, which computes nothing before a template is rendered within its bounds."""
+
+    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+
+
 @cache
 def _environment(folder: Path) -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
+    environment = _Environment(
         loader=FileSystemLoader(_folders(folder)),
         undefined=StrictUndefined,
         keep_trailing_newline=True,

@@ -6,11 +6,12 @@ probe ends with the probe and its arrivals. The last commands show tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.transcript.commands import (
+    AT_ONCE,
     Apply,
     Arrive,
     Command,
@@ -96,7 +97,7 @@ class Writer:
         self._sentences = Sentences(initial.plan.timeline.network, initial.plan.head.vocabulary)
 
     def transcript(
-        self, steps: Iterable[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
+        self, steps: Sequence[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
     ) -> str:
         """The transcript: comments `about` it, the head, a command a step, and `follows`."""
         comments = [f"# {line}".rstrip() for line in about]
@@ -106,14 +107,20 @@ class Writer:
         text = "\n".join([*lines, *(f"> show {one}" for one in shows)]) + "\n"
         return follow(parse_document(self._initial.question.path, text)) if follows else text
 
-    def commands(self, steps: Iterable[Step]) -> list[str]:
-        """The commands, a line for each step; without any it is the initial state that is wrong."""
-        lines = list(map(self._line, steps))
+    def commands(self, steps: Sequence[Step]) -> list[str]:
+        """The commands, a line for the steps of an instant; without any it is the initial state that is wrong."""
+        lines: list[str] = []
+        for step in steps:
+            parts = list(self._parts(step))
+            if step.at_once:
+                lines[-1] = "; ".join((lines[-1], *(f"{AT_ONCE}{part}" for part in parts)))
+            else:
+                # With timers or a clock, a step says how much time it takes: mostly none.
+                after = f"after {format_time(step.after)} " * self._initial.is_timed
+                lines.append(f"> {after}{'; '.join(parts)}")
         return ["> wait 0s", *lines] if self._initial.is_timed or not lines else lines
 
-    def _line(self, step: Step) -> str:
-        """With timers or a clock, a step says how much time it takes: mostly none."""
-        sentences = self._sentences
-        draws = [f"{sentences.name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks]
-        after = f"after {format_time(step.after)} " * self._initial.is_timed
-        return f"> {after}{'; '.join((*draws, sentences.command(step.command)))}"
+    def _parts(self, step: Step) -> Iterator[str]:
+        name = self._sentences.name
+        yield from (f"{name(node)} draws {' '.join(map(str, picks or (0,)))}" for node, picks in step.picks)
+        yield self._sentences.command(step.command)

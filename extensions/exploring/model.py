@@ -6,7 +6,9 @@
   names this choice if agents read the clock.
 - With `messages fast` time passes only while nothing is under way.
 
-A step includes its effects at one instant, in the order of ideal links (`bridge.host.event_queue`).
+A step includes its effects at one instant, in the order of a run (`bridge.host.event_loop`): changes and faults,
+arrivals, failed sends over links that went, new places in the tree, commands and timers, failed sends over missing
+links. So what a node is told late in an instant is *pending* while arrivals, commands or timers can come before it.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from typing import NamedTuple
 from roambus.bridge.backends.ideal.backend import delivered
 from roambus.bridge.backends.ideal.graph import Link, cut_off, receivers
 from roambus.bridge.scenario.nodes import ExpireTimer
-from roambus.bridge.transcript.commands import Arrive, Command, RunOut
+from roambus.bridge.transcript.commands import Apply, Arrive, Command, PublishEvent, RunOut
 from roambus.extensions.exploring.copies import Numbering
+from roambus.extensions.exploring.instants import ALL, ARRIVALS, COMMANDS, Instants
 from roambus.extensions.exploring.nodes import Nodes, Outcome, Raised
 from roambus.extensions.exploring.scenario_file import May, Question
 from roambus.extensions.exploring.world import World, do
@@ -52,6 +55,10 @@ class Step(NamedTuple):
     picks: Picks = ()
     may: int = -1
     """The place of the line that allows a command."""
+    at_once: bool = False
+    """Whether it is at the instant of the step before, some consequences of which come after it."""
+    is_open: bool = False
+    """Whether some of its own consequences come after the next step."""
 
 
 Successor = tuple[int, State | Raised]
@@ -100,11 +107,12 @@ class Model:
         self.neighbours = cache(lambda world: tuple(map(self.worlds[world].neighbours, range(size))))
         """Each node's receivers over working links, by the number of the world."""
         self._append = cache(lambda queue, item: self.queues.number((*self.queues[queue], item)))
-        self._arrival = cache(self._arrivals_of)
+        self._at_once = Instants(self)
+        self.arrival = cache(self._arrivals_of)
         self._effect = cache(self._effects)
-        self._step = cache(lambda *step: self.steps.number(Step(*step)))
-        self._plan = cache(self._plan_of)
-        self._options = cache(
+        self.step = cache(lambda *step: self.steps.number(Step(*step)))
+        self.plan = cache(self._plan_of)
+        self.options = cache(
             lambda world: [
                 (may, command)
                 for may, line in enumerate(rules.may)
@@ -115,16 +123,21 @@ class Model:
         self._see = cache(self._seen_in)
         self._waited = cache(self._world_later)
         self._loss = next((place for place, one in enumerate(rules.may) if one.is_loss), -1)
-        self._twin: Model | None = None
+        self._twin = cache(self._make_twin)
 
-    def twin(self) -> Model:
-        """Return a model of the same nodes with their history, and without commands."""
-        if self._twin is None:
-            bare = replace(self.rules.question, time_limit=None, calm=None)
-            self._twin = Model(
-                self.size, self.nodes, self.rules._replace(question=bare, may=(), history=True, counts=False)
-            )
-        return self._twin
+    def twin(self, *, loses: bool = True) -> Model:
+        """Return a model of the same nodes with their history, and without commands; perhaps without losses."""
+        return self._twin(loses)
+
+    def _make_twin(self, loses: bool) -> Model:
+        rules = self.rules
+        bare = replace(rules.question, time_limit=None, calm=None)
+        lossy = rules.lossy if loses else frozenset[Link]()
+        return Model(
+            self.size,
+            self.nodes,
+            rules._replace(question=bare, may=(), history=True, counts=False, lossy=lossy),
+        )
 
     # States
 
@@ -143,7 +156,7 @@ class Model:
 
     def is_idle(self, state: State) -> bool:
         """Whether no message is under way."""
-        return not any(state[self.size : TIME])
+        return not any(state[self.size : TIME]) and not self.world(state).pending
 
     def due(self, state: State) -> list[tuple[SimTime, ...]]:
         """Return the time left of each node's timers, the next first."""
@@ -162,7 +175,10 @@ class Model:
         return [*self.arrivals(state, soonest), *self.timeouts(state, soonest), *self._commands(state, soonest)]
 
     def arrivals(self, state: State, soonest: SimTime | None = None) -> Iterator[Successor]:
-        """Yield the steps of a message's arrival or loss, now or when the next timer is due."""
+        """Yield the steps of a message's arrival or loss, now or when the next timer is due, or of this instant."""
+        if self.world(state).pending:
+            yield from self._at_once.successors(state)
+            return
         for place in range(self.size, len(state) + TIME):
             if state[place]:
                 yield from self.arrivals_at(state, place)
@@ -173,8 +189,9 @@ class Model:
         """Return the same for the link at that place, `after` this time; a loss has no time."""
         link, world, found = self.links[place - self.size], self.world(state), list[Successor]()
         may_lose = self._loss >= 0 and world.left[self._loss] > 0
-        for event, rest, arrives, is_lost in self._arrival(place, state[place], after):
-            found += self._follow((*state[:place], rest, *state[place + 1 :]), ((link[1], event),), arrives)
+        for event, rest, arrives, is_lost in self.arrival(place, state[place], after):
+            after_it = (*state[:place], rest, *state[place + 1 :])
+            found += self.follow(after_it, ((link[1], event),), arrives, phase=ALL)
             if not after and (link in self.rules.lossy or may_lose):
                 lost_in = world if link in self.rules.lossy else world.using(self._loss)
                 end = (*state[:place], rest, *state[place + 1 : WORLD], self.worlds.number(lost_in))
@@ -189,20 +206,26 @@ class Model:
             if items[at] not in items[:at]:
                 got = delivered(sender, receiver, self.nodes.messages[items[at].message])
                 rest = self.queues.number(items[:at] + items[at + 1 :])
-                arrives, is_lost = (self._step(Arrive(sender, receiver, at + 1, lost), after) for lost in (False, True))
+                arrives, is_lost = (self.step(Arrive(sender, receiver, at + 1, lost), after) for lost in (False, True))
                 found.append((self.nodes.events.number(Received(*got[1:])), rest, arrives, is_lost))
         return found
 
     def timeouts(self, state: State, soonest: SimTime | None) -> Iterator[Successor]:
         """Yield the steps of timers due next."""
-        if soonest is None or not self._may_pass(state) or not self._is_in_time(state, soonest):
+        if (
+            soonest is None
+            or self.world(state).pending
+            or not self._may_pass(state)
+            or not self._is_in_time(state, soonest)
+        ):
             return
         after = self._passed(state, soonest)
         for node, due in enumerate(self.due(state)):
             for number, one in enumerate(due, 1):
                 if one == soonest:
                     told = ((node, self.nodes.events.number(ExpireTimer(number))),)
-                    yield from self._follow(after, told, self._step(RunOut(node, number), soonest), by_timer=True)
+                    step = self.step(RunOut(node, number), soonest)
+                    yield from self.follow(after, told, step, phase=COMMANDS, by_timer=True)
 
     def _may_pass(self, state: State) -> bool:
         """Whether time may pass now."""
@@ -210,7 +233,7 @@ class Model:
 
     def _commands(self, state: State, soonest: SimTime | None) -> Iterator[Successor]:
         """Yield the steps of commands to the network or its applications."""
-        options = self._options(state[WORLD])
+        options = [] if self.world(state).pending else self.options(state[WORLD])
         for after in self._moments(state, soonest) if options else ():
             then = self._passed(state, after)
             for may, command in options:
@@ -226,11 +249,13 @@ class Model:
 
     def carry_out(self, state: State, command: Command, may: int = -1, after: SimTime = 0) -> Iterator[Successor]:
         """Yield the steps of a command, allowed by the line at that place or by default."""
-        world, before, later, cuts = self._plan(state[WORLD], command, may)
+        world, before, later, cuts = self.plan(state[WORLD], command, may)
         numbers = [*state[:WORLD], world]
         lost = self._cut_off(numbers) if cuts else ()
-        step = self._step(command, after, (), may)
-        return self._follow(tuple(numbers), (*before, *lost, *later), step)
+        step = self.step(command, after, (), may)
+        if isinstance(command, Apply | PublishEvent):
+            return self.follow(tuple(numbers), later, step, phase=COMMANDS)
+        return self.follow(tuple(numbers), before, step, (*lost, *later), phase=ARRIVALS)
 
     def _plan_of(self, number: int, command: Command, may: int) -> tuple[int, Events, Events, bool]:
         """Return the effects of a command: the next world, the events before and after losses, whether links go."""
@@ -291,14 +316,30 @@ class Model:
 
     # Consequences at one instant
 
-    def _follow(self, state: State, told: Events, step: int, *, by_timer: bool = False) -> Iterator[Successor]:
-        """Have nodes handle events in turn, then failed sends, for each outcome of chance.
+    def follow(  # noqa: PLR0913  # what a step brings, and when in its instant it comes
+        self,
+        state: State,
+        told: Events,
+        step: int,
+        late: Events = (),
+        *,
+        phase: int = ALL,
+        old: tuple[int, ...] = (),
+        by_timer: bool = False,
+    ) -> Iterator[Successor]:
+        """Have nodes handle events in turn, then what comes `late`, failed sends too, for each outcome of chance.
 
-        Messages of timers are no load of a command.
+        That also stays pending if anything can precede it in this `phase`. Messages of timers are no load of a command.
         """
-        waiting: list[tuple[State, Events, Picks, int]] = [(state, told, (), 0)]
+        begin = state
+        waiting: list[tuple[State, Events, Events, Picks, int, bool]] = [(state, told, late, (), 0, False)]
         while waiting:
-            state, told, picks, count = waiting.pop()
+            state, told, late, picks, count, is_ending = waiting.pop()
+            if not told and late:
+                pending = None if is_ending else self._at_once.pending(state, late, phase, old or begin)
+                if pending is not None:
+                    yield self._picked(self.steps.number(self.steps[step]._replace(is_open=True)), picks), pending
+                told, late, is_ending = late, (), True
             if not told or count > MOST_AT_ONCE:
                 end = Raised("it sends again and again, at one instant, over a link that is gone", ())
                 yield self._picked(step, picks), end if told else state
@@ -310,7 +351,7 @@ class Model:
                     yield self._picked(step, drawn), outcome
                 else:
                     after, failed = self._taken(state, node, outcome, by_timer=by_timer)
-                    waiting.append((after, (*others, *failed), drawn, count + 1))
+                    waiting.append((after, tuple(others), (*late, *failed), drawn, count + 1, is_ending))
 
     def _taken(self, state: State, node: NodeId, outcome: Outcome, *, by_timer: bool) -> tuple[State, Events]:
         """Return the state after an answer, and the failures of messages that found no link."""
@@ -341,7 +382,9 @@ class Model:
         return self.worlds.number(replace(world, messages=world.messages + counted))
 
     def _picked(self, step: int, picks: Picks) -> int:
-        """Return the step with these picks, without events after which a node picks nothing else."""
+        """Return the step with these picks, without events after which a node picks nothing else in this instant."""
+        if self.steps[step].at_once or self.steps[step].is_open:
+            return self.steps.number(self.steps[step]._replace(picks=picks)) if self.nodes.has_drawn else step
         if not any(its for _, its in picks):
             return step
         drawing = [node if its else None for node, its in picks]

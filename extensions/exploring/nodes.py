@@ -94,7 +94,7 @@ class Nodes:
     def __init__(self, size: int, agent_class: type[Agent], *, values: int = 1, relative: bool = False) -> None:
         """`values` is the number of representatives of a range for draws."""
         self.relative = relative
-        self._agent_class = agent_class
+        self.agent_class = agent_class
         self._down: set[NodeId] = set()
         hello = Hello("exploration", [NodeInfo(0)] * size, 2 * NOW)
         codec = CodecCheck(agent_class)
@@ -120,6 +120,11 @@ class Nodes:
         self.is_timed = False
         """Whether an agent reads the clock, or sets a timer."""
 
+    @property
+    def has_drawn(self) -> bool:
+        """Whether an agent has drawn anything."""
+        return self._chance.has_drawn or bool(self.narrowed)
+
     def __len__(self) -> int:
         return len(self._states)
 
@@ -137,7 +142,7 @@ class Nodes:
             data = self.copier.encode_stable((agent, relative), now, self.narrowed)
         except UserError as error:
             text = str(error).replace("self[0]", "self", 1).replace("self[1]", "a key of its timers: self", 1)
-            raise type(error)(f"agent {self._agent_class.__name__} cannot be explored: {text}") from error
+            raise type(error)(f"agent {self.agent_class.__name__} cannot be explored: {text}") from error
         self.is_timed |= bool(timers) or self.copier.met_moments
         return self._states.number(_State(data, tuple(one.at for one in relative)))
 
@@ -200,7 +205,7 @@ class Nodes:
         self._chance.script.clear()
         self._chance.script.extend(script)
         try:
-            with shared_generators_unused(self._agent_class.__name__):
+            with shared_generators_unused(self.agent_class.__name__):
                 signal.setitimer(signal.ITIMER_VIRTUAL, self._longest_s)
                 ClockError.take()
                 outcome: Outcome | Raised = self._outcome(agent, hands, event, now, tuple(script))
@@ -234,7 +239,7 @@ class Nodes:
         return Outcome(number, sends, tuple(map(self.seen.number, observations(actions))), picks)
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:
-        raise UserError(f"agent {self._agent_class.__name__} cannot be explored{place}: {why}")
+        raise UserError(f"agent {self.agent_class.__name__} cannot be explored{place}: {why}")
 
 
 def _refused(error: BaseException | None) -> BaseException | None:

@@ -1,20 +1,20 @@
 """Evaluates properties in the states of a search, once for states that they cannot tell apart.
 
-For a probe each publisher publishes in a copy of a quiet network, and the arrivals are compared. One order of arrivals
-is enough: the network is quiet, and a protocol that needs a lucky order is wrong.
+For a probe each publisher publishes in a copy of a quiet network, and the deliveries are compared in every order of
+arrivals. Timers run out while nothing is under way, until none is left that was not set before.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from roambus.bridge.transcript.commands import PublishEvent
 from roambus.bridge.transcript.document import Attributes
-from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step
+from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step, Successor
 from roambus.extensions.exploring.moments import NOW, Moment
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import Property, View
@@ -24,8 +24,10 @@ from roambus.python_protocol.simtime import SimTime
 
 LONGEST_PERIOD = 2000
 """States followed to see whether a state with timers always returns to itself."""
-LONGEST_PROBE = 10_000
-"""The most arrivals before a probe counts as circling."""
+MOST_OF_A_PROBE, LONGEST_PROBE = 200, 10_000
+"""The most states of a probe in all orders, and in one."""
+MOST_TIMEOUTS, MOST_AFTER_ALL = 200, 20
+"""The most timers that run out in a probe, and if all have been given it."""
 
 
 class PropertyChecker:
@@ -46,6 +48,9 @@ class PropertyChecker:
         self._of_state = cache(lambda its, nodes, *end: self._ask(its, self.view((*nodes, *under_way, *end))))
         self._of_world = cache(lambda its, world: self._ask(its, self._view({}, (0, world))))
         """What follows from the history alone; no agent is made for that."""
+        nodes = model.nodes
+        self._keys = cache(lambda number: {repr(key) for _, key in nodes.timers(number, 0)})
+        """The keys of a node's timers."""
         self._rests: dict[State, bool] = {}
         """Whether node states with timers, in worlds without history, return to themselves."""
         self.seen: set[str] = set()
@@ -149,17 +154,73 @@ class PropertyChecker:
 
     def failed_probe(self, state: State) -> tuple[str | None, tuple[Step, ...]]:
         """Return the error of the first failed probe, and its steps; None if all arrive."""
-        model, twin = self._model, self._model.twin()
+        model, twin = self._model, self._model.twin(loses=False)
         world = model.world(state)
         begin = twin.initial(state[: model.size], world.without_history(), model.now(state))
         for command in probes(world, model.rules.publishers):
-            text, end, steps = _drain(twin, begin, command)
-            identifier = NotificationId(command.node, world.numbers[command.node])
-            published = Notification(identifier, command.attributes)
-            wanting = {one for one in world.part(command.node) if world.wants(one, published)}
-            if text := text or compare(wanting, twin.world(end).delivered, identifier, self.names):
+            text, steps = self._search_probe(begin, command)
+            if text:
                 return text, steps
         return None, ()
+
+    def _search_probe(self, begin: State, command: PublishEvent) -> tuple[str | None, tuple[Step, ...]]:
+        """Follow a publication in every order of arrivals, depth first, to the first error."""
+        twin, known, ends = self._model.twin(loses=False), set[State](), 0
+        is_over = self._end_of_probe(begin, command)
+        waiting: list[tuple[int, State | Raised, tuple[Step, ...], int]] = [
+            (number, after, (), 0) for number, after in twin.carry_out(begin, command)
+        ]
+        while waiting:
+            number, state, steps, timeouts = waiting.pop()
+            steps = (*steps, twin.steps[number])
+            if isinstance(state, Raised):
+                return state.text, steps
+            if state in known:
+                continue
+            known.add(state)
+            if len(known) > LONGEST_PROBE:
+                return f"a probe was not over after {LONGEST_PROBE} arrivals", steps
+            if ends and len(known) > MOST_OF_A_PROBE:
+                self._model.nodes.narrowed.add(f"the first {MOST_OF_A_PROBE} states of each probe")
+                break
+            following, has_ended = list(twin.arrivals(state)), False
+            if not following:
+                has_ended, text = is_over(state, timeouts)
+                if has_ended and text:
+                    return text, steps
+                ends, timeouts = ends + has_ended, timeouts + 1
+                following = [] if has_ended else self._timeouts(state)
+            waiting += ((number, after, steps, timeouts) for number, after in reversed(following))
+        return None, ()
+
+    def _timeouts(self, state: State) -> list[Successor]:
+        """Return the next timers of a probe, which run out while nothing is under way."""
+        if not self._model.rules.question.fast_messages:
+            self._model.nodes.narrowed.add("messages faster than timers in probes")
+        twin = self._model.twin(loses=False)
+        return list(twin.timeouts(state, twin.soonest(state)))
+
+    def _end_of_probe(self, begin: State, command: PublishEvent) -> Callable[[State, int], tuple[bool, str | None]]:
+        """Return a function that says whether a probe is over after so many timeouts, and the error."""
+        twin, world = self._model.twin(loses=False), self._model.twin(loses=False).world(begin)
+        identifier = NotificationId(command.node, world.numbers[command.node])
+        published = Notification(identifier, command.attributes)
+        wanting = {node for node in world.part(command.node) if world.wants(node, published)}
+        before = self._timers(begin)
+
+        def is_over(state: State, timeouts: int) -> tuple[bool, str | None]:
+            text = compare(wanting, twin.world(state).delivered, identifier, self.names)
+            most = MOST_TIMEOUTS if text else MOST_AFTER_ALL
+            return timeouts >= most or self._timers(state) <= before, text
+
+        return is_over
+
+    def _timers(self, state: State) -> set[tuple[NodeId, str]]:
+        """Return the keys of all timers that are set."""
+        if not self._model.nodes.is_timed:
+            return set()
+        keys = map(self._keys, state[: self._model.size])
+        return {(node, key) for node, its in enumerate(keys) for key in its}
 
 
 def probes(world: Any, publishers: Set[NodeId]) -> Iterator[PublishEvent]:
@@ -167,21 +228,6 @@ def probes(world: Any, publishers: Set[NodeId]) -> Iterator[PublishEvent]:
     found = [matching(one) for one in sorted({one for filters in world.wanted for one in filters}, key=str)]
     for node in sorted(publishers - world.down):
         yield from (PublishEvent(node, "the probe", one) for one in found if one is not None)
-
-
-def _drain(model: Model, state: State, command: PublishEvent) -> tuple[str | None, State, tuple[Step, ...]]:
-    """Return an error, the state after one order of arrivals, and the steps."""
-    steps: list[Step] = []
-    following = model.carry_out(state, command)
-    while found := next(iter(following), None):
-        steps.append(model.steps[found[0]])
-        if isinstance(found[1], Raised):
-            return found[1].text, state, tuple(steps)
-        if len(steps) > LONGEST_PROBE:
-            return f"a probe was not over after {LONGEST_PROBE} arrivals", state, tuple(steps)
-        state = found[1]
-        following = model.arrivals(state)
-    return None, state, tuple(steps)
 
 
 def compare(

@@ -21,7 +21,7 @@ from roambus.extensions.exploring.snapshots import Snapshot, compared, differenc
 
 Path = tuple[Step, ...]
 LEAST_WALKS, MOST_WALKS = 8, 60
-_STATES_A_WALK = 1500
+_STATES_A_WALK = 6000
 """A search of more states draws more walks: so they take a fixed share of its time, and repeat themselves."""
 _LONGEST = 40
 """Steps after those of the first part."""
@@ -68,17 +68,31 @@ class Repetition:
 
     def check(self, path: Path) -> Divergence | None:
         """Return how a fresh run of this path differs, if it does."""
+        path = self._to_end_of_instant(path)
         states, full = self._states(path), self._full_states(path)
-        quiet = tuple(map(self._checker.properties.is_quiet, states))
+        # A transcript has a line for each instant, so a run can be looked at between instants.
+        places = [place for place, step in enumerate((*path, None)) if step is None or not step.at_once]
+        quiet = tuple(self._checker.properties.is_quiet(states[place]) for place in places)
         made: WalkResult = self._fresh.call(Walk(self._writer.transcript(path, follows=False), quiet))
         self.walks += 1
         self.steps += len(path)
-        for place, (state, is_quiet) in enumerate(zip(full, quiet, strict=True)):
-            if place == len(made.snapshots):
+        for number, place in enumerate(places):
+            if number == len(made.snapshots):
                 return Divergence(path[:place], f"a fresh run ends: {made.error}")
-            if text := difference(self._snapshot(state, is_quiet=is_quiet), made.snapshots[place]):
+            searched = self._snapshot(full[place], is_quiet=quiet[number])
+            if text := difference(searched, made.snapshots[number]):
                 return Divergence(path[:place], f"after step {place} {text}")
         return None
+
+    def _to_end_of_instant(self, path: Path) -> Path:
+        """Return the path with a last step that has all its consequences."""
+        if not path or not path[-1].is_open:
+            return path
+        *before, last = path
+        bare = last._replace(is_open=False, picks=())
+        following = self._model.successors(self._states(tuple(before))[-1])
+        steps = [self._model.steps[number] for number, end in following if not isinstance(end, Raised)]
+        return (*before, next(step for step in steps if step._replace(picks=()) == bare))
 
     # Drawing
 

@@ -20,7 +20,7 @@ from roambus.extensions.exploring.model import TIME
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property
 
 HOLDS, WITHIN, VIOLATED, UNDECIDED = "holds in all", "holds within", "does not hold", "not decided"
-_MOMENTS = "commands at the moments of other events, and halfway between them"
+_MOMENTS = "commands and arrivals at the moments of other events, and commands halfway between them"
 _REMEDIES = {
     r"the bound of \d+ states": "give a greater --states",
     r"the bound of [\d.e+]+ s": "give more --seconds",

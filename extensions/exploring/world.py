@@ -87,6 +87,12 @@ class World:
     """The time since the beginning, if that is limited."""
     calm: SimTime = 0
     """The time since the last event, if a property wants calm."""
+    pending: tuple[tuple[NodeId, int], ...] = ()
+    """What nodes are still told at this instant, by the numbers of the events."""
+    phase: int = 0
+    """What can come before that (`instants`)."""
+    old: tuple[int, ...] = ()
+    """How many messages of each link were sent before this instant."""
 
     @classmethod
     def of(cls, nodes: int, links: Iterable[Link], parents: Parents = ()) -> World:

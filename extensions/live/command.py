@@ -105,7 +105,7 @@ def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Cal
     from roambus.bridge.runs.run import execute
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.commands.runs import sweep_of_one
-    from roambus.experiments.sweeps.request import opened_results
+    from roambus.experiments.sweeps.request_file import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
     from roambus.extensions.live.conductor import LiveFactory
 

@@ -21,10 +21,11 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
@@ -40,10 +41,28 @@ FIRST, MOST = 5, 60
 """The seeds of the first and last look; 59 perfect seeds show a rate of at least 0.95."""
 OPTION = "--roambus-results"
 
+P = ParamSpec("P")
+T = TypeVar("T")
 PointMaker = Callable[..., "Point"]
 """Makes a `Point`, as fixture `roambus_point`: template, agent, and other fields by name."""
 SweepMaker = Callable[..., "list[Point]"]
 """Makes points, as the fixture `roambus_sweep` does."""
+
+
+def _briefly(method: Callable[P, T]) -> Callable[P, T]:
+    """Show a mistake at the line of the test, without the frames of roambus."""
+
+    @wraps(method)
+    def shown(*args: P.args, **options: P.kwargs) -> T:
+        __tracebackhide__ = True
+        from roambus.bridge.system.errors import RoambusError
+
+        try:
+            return method(*args, **options)
+        except RoambusError as error:
+            raise error.with_traceback(None) from None
+
+    return shown
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,6 +86,7 @@ def roambus_results(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 def roambus_point(roambus_results: Path) -> PointMaker:
     """Make a point of template, agent and settings, such as `settings={"nodes": 8}`."""
 
+    @_briefly
     def make(template: str | PathLike[str], agent: AnyAgent, **options: Any) -> Point:
         return Point(os.fspath(template), agent, roambus_results, **options)
 
@@ -77,6 +97,7 @@ def roambus_point(roambus_results: Path) -> PointMaker:
 def roambus_sweep(roambus_point: PointMaker) -> SweepMaker:
     """Make a point for each agent and combination of settings, which can be lists."""
 
+    @_briefly
     def make(
         template: str | PathLike[str], agents: Sequence[AnyAgent], *, settings: Settings | None = None, **options: Any
     ) -> list[Point]:
@@ -114,11 +135,20 @@ class Point:
     measure: Sequence[str] = ()
     most: int = MOST
 
+    def __post_init__(self) -> None:
+        """Raise UserError for a number of seeds that is none."""
+        __tracebackhide__ = True
+        from roambus.bridge.system.errors import UserError
+
+        if type(self.most) is not int or self.most < 1:
+            raise UserError(f"most={self.most!r}: this is to be a whole number from 1 on")
+
     def __str__(self) -> str:
         agent = self.agent.__name__ if isinstance(self.agent, type) else os.fspath(self.agent)
         settings = "".join(f", {name} {value}" for name, value in self.settings.items())
         return f"{agent} on {self.template}{settings}"
 
+    @_briefly
     def at_least(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
         """Assert that a metric's mean over all seeds is at least the bound."""
         __tracebackhide__ = True
@@ -126,6 +156,7 @@ class Point:
 
         return self._bounded(metric, "at least", Side.ABOVE, bound, confidence)
 
+    @_briefly
     def at_most(self, metric: str | Metric, bound: float, *, confidence: float = 0.95) -> Known:
         """Assert that a metric's mean over all seeds is at most the bound."""
         __tracebackhide__ = True
@@ -142,6 +173,7 @@ class Point:
         what = f"{measured.column} of {self} is {words} {bound:g}"
         return self._decided(what, lambda seeds: self.values(measured, seeds), claimed, confidence)
 
+    @_briefly
     def no_worse_than(
         self,
         base: Point,
@@ -161,7 +193,7 @@ class Point:
         from roambus.experiments.precision import read_width
         from roambus.spark.metrics.catalogue import Support
 
-        measured, allowed = self._metric(metric), read_width(str(by))
+        measured, allowed = self._metric(metric), read_width(str(by), "by=")
         is_cost = measured.support is not Support.SHARE if less_is_better is None else less_is_better
 
         sign = 1 if is_cost else -1
@@ -197,7 +229,7 @@ class Point:
 
     def _runs(self, seeds: int) -> list[Path]:
         from roambus.bridge.system.process import cores
-        from roambus.commands.sweeps import RunOptions
+        from roambus.console.sweep_runs import RunOptions
         from roambus.notebook import make_runs
 
         # Each worker of pytest-xdist has a core of its own.

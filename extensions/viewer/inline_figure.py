@@ -27,7 +27,10 @@ def inline_figure(file: Path, prefix: str, alternative: str) -> str:
     Raises UserError, OSError.
     """
     root = _parsed(file)
-    _leave_out_foreign(root)
+    try:
+        _leave_out_foreign(root)
+    except RecursionError:
+        raise UserError(f"{file}: its groups are nested too deep: delete it and run `roambus figures` again") from None
     for element in root.iter():
         _localise(element, prefix)
     for name in ("width", "height"):
@@ -39,7 +42,7 @@ def inline_figure(file: Path, prefix: str, alternative: str) -> str:
 def _parsed(file: Path) -> Element:
     try:
         root = fromstring(file.read_bytes())  # noqa: S314  # expat itself bounds what entities grow to
-    except ParseError as error:
+    except (ParseError, LookupError, ValueError) as error:  # also of an encoding that nobody knows
         raise UserError(f"{file}: this is not an SVG: {error}: delete it and run `roambus figures` again") from None
     # Well-formed XML of another kind would become a page with nothing in the figure's place, and nobody would know why.
     if root.tag != f"{_SVG}svg":

@@ -34,7 +34,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
-from roambus.experiments.sweeps.request import command_of
+from roambus.experiments.sweeps.request_file import command_of
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.extensions.viewer.explorer import explorer_data

@@ -28,6 +28,10 @@ from roambus.bridge.system.errors import RoambusError, UserError
 
 SILENCE_S = 10.0
 """A client that neither sends nor reads anything for this long is dropped."""
+REQUEST_S = 10.0
+"""A client that has not said its whole request after this is dropped, however often it sends a byte."""
+MOST_CONNECTIONS = 32
+"""Of more the oldest one that has not said its request is dropped: a process has few descriptors."""
 FAREWELL_S, FAREWELL_BYTES = 1.0, 1 << 20
 """Limits for reading a refused request, so that the refusal arrives."""
 
@@ -67,6 +71,8 @@ class PageServer(ThreadingHTTPServer):
         self.answer = answer
         self.films = films
         self.path = f"/{token_urlsafe()}/"
+        self._reading: dict[Any, float] = {}
+        """When each connection was made that has not said its request, the oldest first."""
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -85,10 +91,29 @@ class PageServer(ThreadingHTTPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Start the connection's thread."""
         request.settimeout(SILENCE_S)
+        while len(self._reading) >= MOST_CONNECTIONS:
+            self._drop(next(iter(self._reading)))
+        self._reading[request] = time.monotonic()
         super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Drop whoever takes too long to say a request."""
+        late = time.monotonic() - REQUEST_S
+        for request in [request for request, since in list(self._reading.items()) if since < late]:
+            self._drop(request)
+
+    def has_said(self, request: Any) -> None:
+        """Take note that a connection has said its whole request."""
+        self._reading.pop(request, None)
+
+    def _drop(self, request: Any) -> None:
+        self.has_said(request)
+        with suppress(OSError):
+            request.shutdown(socket.SHUT_RDWR)  # its thread, which waits for it, then ends
 
     def shutdown_request(self, request: Any) -> None:
         """Close the connection so that the last answer arrives."""
+        self.has_said(request)
         # To close a connection with something unread in it resets it, and its last answer can be lost.
         with suppress(OSError):
             request.shutdown(socket.SHUT_WR)
@@ -120,6 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the page, or the film of a run that it names, if the path is right."""
+        self.server.has_said(self.connection)
         if not self._is_allowed():
             return
         page, asked = self.server.page, parse_qs(urlsplit(self.path).query).get("film", [])
@@ -152,6 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
         text = b""
         with suppress(TimeoutError):
             text = self.rfile.read(length)
+        self.server.has_said(self.connection)
         if len(text) < length:
             self.send_error(HTTPStatus.REQUEST_TIMEOUT)
             return

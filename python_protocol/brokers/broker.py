@@ -109,7 +109,7 @@ class Broker(Process):
         """The clients of I_i on other nodes."""
         self._brokers: set[NodeId] = set()
         self.is_paced = bool(parameters.link_layer)
-        """Whether `idle` tells when an interface has taken what was sent."""
+        """Whether `idle` reports when an interface has taken what was sent."""
 
     # What the tree and the link report
 

@@ -2,7 +2,7 @@
 
 A message is handed over at once until the MAC has no room. From the node's first `Sent` on it is paced: a neighbour's
 next message follows when the MAC is done with the last, so that it waits here, where it can still go another way.
-What a MAC refuses is never lost here:
+A refused message is never lost here:
 
 - without room: the message stays first, and is handed over again when the MAC is done with another frame, or after a
   pause;
@@ -28,7 +28,7 @@ from roambus.python_protocol.simtime import SimTime
 
 
 class Outcome(NamedTuple):
-    """What a failed frame leads to."""
+    """The consequence of a failed frame."""
 
     actions: list[Action]
     broken: tuple[LinkBroken, ...] = ()

@@ -36,6 +36,8 @@ def list_things(kind: str | None, measure: Sequence[str]) -> None:
 
     Example: roambus list sweeps
     """
+    if measure and kind not in (None, "metrics"):
+        raise UserError(f"--measure brings metrics, and {kind} are listed: leave it out, or list metrics")
     found = {each_kind: shown_first(each_kind) | own_entries(each_kind) for each_kind in ((kind,) if kind else KINDS)}
     if measure and "metrics" in found:
         from roambus.spark.metrics.extra import all_own_metrics
@@ -63,8 +65,9 @@ def _lines(kind: str, things: Mapping[str, str], *, headed: bool) -> Iterable[st
 def show(name: str, kind: str | None) -> None:
     """Shows what NAME is, and what you can set.
 
-    NAME is that of an agent, a template, a sweep, a study or a metric, from roambus list, or a file of your own: a
-    template, a sweep, a study or an agent, which may also be file.py:Class. The command runs a Python file to read it.
+    NAME is that of an agent, a template, a sweep, a study or a metric, from roambus list. It can also be a file of
+    your own: a template, a sweep, a study or an agent, which may be file.py:Class. The command runs a Python file
+    to read it.
 
     An agent has parameters, which --param sets; a template has variables, which --set sets; a sweep has axes; a metric
     has a definition. If several things have the name, all of them are shown, each with its kind.

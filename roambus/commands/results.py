@@ -122,14 +122,14 @@ def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> No
     the mean over the seeds of each point, with its 95 % interval. Both also exist as Parquet. The command reads only
     new and changed traces; it keeps earlier results in the folder aggregated, which you may delete.
 
-    The command names runs whose trace is damaged or missing, and leaves them out. The exit code is 0 if every run is in
-    the metrics, 1 if any was left out, and 2 if there is nothing to read or no room to write.
+    The command names runs whose trace is damaged or missing, and leaves them out. The exit code is 0 if every run
+    is in the metrics, and 1 if any was left out. It is 2 if there is nothing to read or no room to write.
 
     Example: roambus aggregate results/small
     """
     from roambus.bridge.runs.layout import METRICS_FOLDER
     from roambus.experiments.studies.study import existing_folder, find_extra, measured_by, sweep_folders
-    from roambus.experiments.sweeps.request import command_again
+    from roambus.experiments.sweeps.request_file import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, study = progress(), own.load_study()
@@ -157,9 +157,9 @@ def compare(results: Path, selection: Selection, out: Path | None, own: StudyOpt
     writes a CSV file with the numbers. roambus figures --against draws the picture of the same name. For an unknown
     metric the error names similar ones.
 
-    Runs of one seed share movement and radio, for all agents. So each pair of agents is tested seed by seed, at each
-    combination of values (paired t-test), and p is adjusted by Holm for all tests of the metric. Each difference is
-    shown with its 95 % interval, p, and which of the two is greater. A warning says where the agents delivered
+    Runs of one seed share movement and radio, for all agents. So each pair of agents is tested seed by seed, at
+    each combination of values (paired t-test). Holm's method adjusts p for all tests of the metric. Each difference
+    is shown with its 95 % interval, p, and which of the two is greater. A warning says where the agents delivered
     different shares, because then their delays are not of the same notifications. The CSV file has the means first,
     then the differences.
 

@@ -5,7 +5,6 @@ A single run is a sweep of one point, so runs of one template with other values 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from roambus.bridge.system.code import RECORDERS, named
 from roambus.bridge.system.errors import UserError
 from roambus.console.options import (
     BACKEND,
@@ -35,41 +33,17 @@ from roambus.console.options import (
     pairs,
 )
 from roambus.console.output import answer, detail, remark
+from roambus.console.sweep_runs import announce_compilation, recorder
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
-    from roambus.bridge.runs.run import Recorder, RunPlan
     from roambus.experiments.sweeps.sweep import Sweep
 
 
+_OF_RUNS = ("level", "backend", "deadline", "endpoint", "record", "check")
+"""Options without effect on a rendered ini."""
 LONGEST_WAIT_S = 30 * 86400
 """Thirty days: a longer wait means a forgotten command."""
-
-
-def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> None:
-    """Announce the first compilation of the radio with the first run's MAC, which is silent for a while."""
-    if factory.name != "radio" or not plans:
-        return
-    from roambus.bridge.backends.radio.kernel import is_compiled
-    from roambus.bridge.backends.radio.mac.registry import mac_of
-    from roambus.experiments.sweeps.runner import scenario_of
-
-    known = is_compiled(mac_of(scenario_of(plans[0], factory)))
-    if known is None:
-        remark("each run compiles the radio, some 20 s, for no cache can be written: let NUMBA_CACHE_DIR name a folder")
-    elif not known:
-        remark("the radio is compiled, once after each installation; that takes some 20 s")
-
-
-def recorder(is_kept: bool) -> Recorder | None:
-    """Return an extension's recorder of frames, or None; raise UserError without such an extension."""
-    if not is_kept:
-        return None
-    recorders = named(RECORDERS)
-    if not recorders:
-        raise UserError("--record: this installation has no extension that records: leave it out")
-    found: Recorder = next(iter(recorders.values())).load()
-    return found
 
 
 @click.command()
@@ -123,6 +97,8 @@ def run(
     if endpoint is not None and is_given("backend") and backend != "castalia":
         raise UserError(f"--backend {backend}: --endpoint works only with --backend castalia")
     if render:
+        if useless := [name for name in _OF_RUNS if is_given(name)]:
+            raise UserError(f"--{useless[0]} goes with a run, and --render makes none: leave one of the two out")
         _render(single, out)
     elif endpoint is None:
         _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, deadline))
@@ -154,7 +130,7 @@ def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, ba
     from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_in_child
     from roambus.bridge.trace.parquet import TraceLevel
-    from roambus.experiments.sweeps.request import opened_results
+    from roambus.experiments.sweeps.request_file import opened_results
     from roambus.experiments.sweeps.runner import plan_runs, prepare
 
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
@@ -174,15 +150,12 @@ def _announce(folder: Path) -> None:
 
 
 def sweep_of_one(command: str, single: Single) -> Sweep:
-    """Return a sweep of one run; values become axes, and the agent gets a folder-safe name."""
-    from roambus.experiments.sweeps.selection import sweep_of
-    from roambus.experiments.sweeps.sweep import AgentChoice
-    from roambus.experiments.templates.render import find_template
+    """Return a sweep of one run, in which the values of `--set` are axes; raise UserError."""
+    from roambus.experiments.sweeps.request import Request
 
-    label = re.sub(r"[^\w.+-]+", "-", single.agent).strip("-")
-    agent = AgentChoice(label, single.agent, tuple(sorted(pairs("--param", single.parameters).items())))
-    settings = {name: [text] for name, text in pairs("--set", single.settings).items()}
-    return sweep_of(f"roambus {command}", find_template(single.template), agent, settings, single.seed)
+    settings, parameters = pairs("--set", single.settings), pairs("--param", single.parameters)
+    request = Request(single.template, settings, parameters=parameters)
+    return request.single(f"roambus {command}", single.agent, single.seed)
 
 
 @click.command()

@@ -13,29 +13,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.sweeps import (
-    PRECISION_OPTIONS,
-    SWEEP_OPTIONS,
-    PrecisionOptions,
-    RunOptions,
-    SweepOptions,
-    make_executor,
-    run_sweep,
-    run_until_known,
-)
-from roambus.console.options import FOLDER, SPARK, STUDY_NAME, SWEEP_BACKEND, WORKERS, factory_of
+from roambus.commands.sweeps import PRECISION_OPTIONS, STUDY_REQUEST, PrecisionOptions, run_until_known
+from roambus.console.options import FOLDER, SPARK, SWEEP_BACKEND, WORKERS, factory_of
 from roambus.console.output import answer, report_problems
+from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
 
 if TYPE_CHECKING:
     from roambus.experiments.studies.study import Study
+    from roambus.experiments.sweeps.request import Request
 
 
 @click.command()
-@click.argument("study", type=STUDY_NAME)
 @click.option(
     "--quick", is_flag=True, help="Runs a small version of the study, with fewer values and seeds: a minute or two."
 )
-@SWEEP_OPTIONS
+@STUDY_REQUEST
 @PRECISION_OPTIONS
 @WORKERS
 @SPARK
@@ -44,9 +36,8 @@ if TYPE_CHECKING:
     "--out", type=FOLDER, help="The folder for the results.  [default: results/STUDY, or results/STUDY-quick]"
 )
 def reproduce(
-    study: str,
+    request: Request,
     quick: bool,
-    choice: SweepOptions,
     requested: PrecisionOptions | None,
     workers: int,
     spark: str | None,
@@ -58,7 +49,7 @@ def reproduce(
     It makes all runs, computes the metrics, draws the figures, checks the claims against the numbers, and writes a
     report. STUDY is the name of a study of roambus (roambus list studies), or a file of your own (roambus docs
     studies). Complete runs are not repeated. --set changes all sweeps of the study, to test its claims under other
-    conditions. With --precision the study has the agents of --quick, and points get more seeds only while a claim about
+    conditions. With --precision the study has the agents of --quick. Points get more seeds only while a claim about
     them is open, or while the interval of --metric is too wide (roambus docs precision).
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
@@ -67,7 +58,7 @@ def reproduce(
     from roambus.experiments.studies.study import load_study, sweep_folder
     from roambus.spark.engine.session import begin_java, spark_session
 
-    chosen = load_study(study)
+    chosen = load_study(request.name)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
     for part in chosen.sweeps:
         unlinked_below(folder, sweep_folder(folder, chosen, part).relative_to(folder) / SWEEP_FILE)
@@ -78,7 +69,7 @@ def reproduce(
     for part in chosen.sweeps:
         usual = {AGENT: part.quick[AGENT]} if requested and AGENT in part.quick else {}
         small = (part.quick, part.quick_seeds) if quick else (usual, None)
-        sweep, place = choice.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
+        sweep, place = request.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
         factory = factory_of(backend or sweep.backend)
         make = partial(
             run_sweep, out=place, executor=executor, run_options=RunOptions(retry_failed=True), backend=factory

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from roambus.bridge.system.code import EXECUTORS, JOB_ARRAYS, named
-from roambus.bridge.system.errors import InterruptionError, UserError
-from roambus.commands.runs import announce_compilation, recorder
+from roambus.bridge.system.code import JOB_ARRAYS
+from roambus.bridge.system.errors import UserError
 from roambus.console.options import (
     AGENTS,
     CHECK,
@@ -33,7 +32,7 @@ from roambus.console.options import (
     RECORD,
     SEEDS,
     SPARK,
-    STORES,
+    STUDY_NAME,
     SWEEP_BACKEND,
     SWEEP_NAME,
     VALUES,
@@ -46,23 +45,17 @@ from roambus.console.options import (
 )
 from roambus.console.output import (
     answer,
-    command_output,
-    console,
-    detail,
-    progress,
     remark,
     report_problems,
-    summary,
 )
+from roambus.console.sweep_runs import RunOptions, extension, make_executor, run_sweep
 from roambus.spark.metrics.catalogue import DELIVERY_RATE_ALL
 
 if TYPE_CHECKING:
-    from roambus.bridge.backend import BackendFactory
     from roambus.experiments.claims import ClaimTest
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
-    from roambus.experiments.sweeps.runner import Executor, Summary
-    from roambus.experiments.sweeps.stores import Store
+    from roambus.experiments.sweeps.request import Request
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
 
@@ -70,58 +63,24 @@ FIRST_FOR_METRIC, FIRST_FOR_CLAIMS = 5, 3
 """Seeds of each point before judgement; claims span points and need fewer."""
 
 
-class SweepOptions(NamedTuple):
-    """The part of a sweep to run, from options."""
+def sweep_request(
+    sweep: str,
+    settings: Sequence[str],
+    agents: str | None,
+    seeds: int | None,
+    parameters: Sequence[str],
+) -> Request:
+    """Return the request that a command's options are; raise UserError."""
+    from roambus.experiments.sweeps.request import Request
 
-    settings: Sequence[str]
-    agents: str | Sequence[str] | None
-    """As in `with_agents`."""
-    seeds: int | None
-    parameters: Sequence[str] = ()
-
-    def of(self, sweep: Sweep, small: Mapping[str, str], small_seeds: int | None = None) -> Sweep:
-        """Return the chosen part of the sweep; `small` and `small_seeds` are defaults. Raise UserError."""
-        from roambus.experiments.sweeps.selection import override, same_labels, with_agents, with_parameters
-
-        chosen = override(sweep, {**small, **pairs("--set", self.settings)}, self.seeds or small_seeds)
-        if self.agents is not None:
-            own, chosen = chosen, with_agents(chosen, self.agents)
-            for line in same_labels(own, chosen):
-                remark(line)
-        return with_parameters(chosen, pairs("--param", self.parameters))
-
-    def named(self, name: str) -> Sweep:
-        """Return a named sweep, or a template swept by settings; raise UserError."""
-        from roambus.experiments.sweeps.selection import is_template
-        from roambus.experiments.sweeps.sweep_file import read_sweep
-
-        return self.swept("roambus sweep", name) if is_template(name) else self.of(read_sweep(name), {})
-
-    def swept(self, source: str, template: str) -> Sweep:
-        """Return a template swept by settings; `source` is for messages. Raise UserError."""
-        from roambus.experiments.sweeps.selection import sweep_of
-        from roambus.experiments.sweeps.sweep import AgentChoice
-        from roambus.experiments.templates.render import find_template
-
-        if self.agents is None:
-            remark("no agent is named: beacon runs, which sends without delivering anything (name yours with --agents)")
-        settings = {key: text.split(",") for key, text in pairs("--set", self.settings).items()}
-        sweep = sweep_of(source, find_template(template), AgentChoice("beacon", "beacon"), settings)
-        return self._replace(settings=()).of(replace(sweep, name=_stem(template)), {})
+    return Request(sweep, pairs("--set", settings), agents, seeds, pairs("--param", parameters), remark)
 
 
-def _stem(name: str) -> str:
-    return Path(name.removesuffix(".ini.j2")).stem
-
-
-class RunOptions(NamedTuple):
-    """Options for making a sweep's runs; `part` selects some."""
-
-    level: str = "app"
-    retry_failed: bool = False
-    check: bool = False
-    record: bool = False
-    part: str = "0/1"
+def study_request(
+    study: str, settings: Sequence[str], agents: str | None, seeds: int | None, parameters: Sequence[str]
+) -> Request:
+    """Return the request for a study; raise UserError."""
+    return sweep_request(study, settings, agents, seeds, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +112,11 @@ def precision_options(precision: str | None, metric: str | None, first_seeds: in
     return None if precision is None else PrecisionOptions(precision, metric, first_seeds)
 
 
-SWEEP_OPTIONS = grouped("choice", SweepOptions, VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
+_CHOICES = (VALUES, AGENTS, SEEDS, PARAMETER_VALUES)
+STUDY_REQUEST = grouped("request", study_request, click.argument("study", type=STUDY_NAME), *_CHOICES)
+_SWEEP_REQUEST = grouped(
+    "request", sweep_request, click.argument("sweep", metavar="SWEEP|TEMPLATE", type=SWEEP_NAME), *_CHOICES
+)
 PRECISION_OPTIONS = grouped("requested", precision_options, PRECISION, METRIC, FIRST_SEEDS)
 _RETRY = click.option("--retry-failed", is_flag=True, help="Repeats failed runs.")
 _PART = click.option(
@@ -162,8 +125,7 @@ _PART = click.option(
 
 
 @click.command()
-@click.argument("sweep", metavar="SWEEP|TEMPLATE", type=SWEEP_NAME)
-@SWEEP_OPTIONS
+@_SWEEP_REQUEST
 @PRECISION_OPTIONS
 @WORKERS
 @SPARK
@@ -174,8 +136,7 @@ _PART = click.option(
 @click.option("--tasks", type=click.IntRange(1), help="How many tasks the job array has.  [default: one for each run]")
 @click.option("--out", type=FOLDER, help="The folder for the results.  [default: results/NAME]")
 def sweep(
-    sweep: str,
-    choice: SweepOptions,
+    request: Request,
     requested: PrecisionOptions | None,
     workers: int,
     spark: str | None,
@@ -206,7 +167,7 @@ def sweep(
     goes_with("slurm", slurm, "tasks")
     if slurm is not None and (ignored := [name for name in ("workers", "part") if is_given(name)]):
         raise UserError(f"--{ignored[0]}: a task of --slurm has its own: leave one of the two out")
-    chosen, folder = choice.named(sweep), out or Path("results", _stem(sweep))
+    chosen, folder = request.sweep(), out or Path("results", request.stem)
     extra = all_own_metrics(chosen.measure)
     if slurm is not None:
         answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
@@ -222,91 +183,13 @@ def sweep(
 
 
 def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
-    from roambus.experiments.sweeps.request import opened_results
+    from roambus.experiments.sweeps.request_file import opened_results
     from roambus.experiments.sweeps.sweep import expand
 
     text = extension("--slurm", JOB_ARRAYS, "slurm")(chosen.name, sys.argv[1:], len(expand(chosen)), tasks)
     with opened_results(chosen, results):
         file.write_text(text, encoding="utf-8")
     return file
-
-
-# Making the runs
-
-
-def run_sweep(
-    sweep: Sweep, out: Path, executor: Executor, run_options: RunOptions, backend: BackendFactory
-) -> list[str]:
-    """Make a sweep's runs, showing progress; return a line for each failed run, already reported."""
-    from rich.progress import track
-
-    from roambus.bridge.trace.parquet import TraceLevel
-    from roambus.experiments.sweeps.attempts import is_shared
-    from roambus.experiments.sweeps.request import opened_results
-    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
-
-    shown = console()
-    watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
-    part = SweepPart.read(run_options.part)
-    detail(f"{out}: planning")
-    planned = plan_runs(sweep, out, TraceLevel(run_options.level), watched, backend)
-    chosen = part.of_all(planned)
-    plans = [replace(plan, check=run_options.check, record=recorder(run_options.record)) for plan in chosen]
-    announce_compilation(backend, plans)
-    if run_options.part == RunOptions().part and is_shared(out):
-        remark(f"another roambus command is writing to {out}; stop one, or shared runs are made twice")
-    try:
-        with opened_results(sweep, out):
-            made = run_plans(plans, backend, _publishing(executor, out), run_options.retry_failed, progress())
-    except KeyboardInterrupt:
-        raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None
-    counts = {"done": made.complete, "already_there": made.skipped, "failed": len(made.failures)}
-    words = f"runs done {made.complete}, already there {made.skipped}, failed {len(made.failures)}"
-    summary(f"{out}: {words}", sweeps=[{"results": out, **counts}])
-    return _failures(made)
-
-
-def _failures(made: Summary) -> list[str]:
-    if not command_output().is_quiet:
-        command_output().problems |= {
-            f"{place}: {error}" for place, error in made.failures if place not in made.earlier
-        }
-    return [f"{place}: {error}" for place, error in made.failures]
-
-
-def make_executor(workers: int, spark: str | None) -> Executor:
-    """Return the executor: local processes, or a Spark cluster's executors."""
-    if spark is None:
-        from roambus.experiments.sweeps.processes import Processes
-
-        return Processes(workers)
-    made: Executor = extension("--spark", EXECUTORS, "spark")(spark, remark)
-    return made
-
-
-def extension(option: str, group: str, name: str) -> Callable[..., Any]:
-    """Return an entry point's function, for an option that needs it; raise UserError if it is not installed."""
-    if (point := named(group).get(name)) is None:
-        raise UserError(f"{option}: this installation has no extension for it: leave it out")
-    found: Callable[..., Any] = point.load()
-    return found
-
-
-def _publishing(executor: Executor, results: Path) -> Executor:
-    """Return the executor; for results on a store it publishes each run as it ends.
-
-    Raise UserError for cluster executors, whose machines lack the store's folder.
-    """
-    from roambus.experiments.sweeps.processes import Processes
-
-    context = click.get_current_context(silent=True)
-    stores = context.meta.get(STORES, []) if context is not None else []
-    store: Store | None = next((store for store in stores if results.is_relative_to(store.folder)), None)
-    if store is None:
-        return executor
-    if not isinstance(executor, Processes):
-        raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
-    return store.publishing(executor)
 
 
 # Until it is known

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from roambus.bridge.system.printed import escaped
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -79,7 +81,7 @@ def answer(text: object = None, /, **fields: Any) -> None:
     output = command_output()
     output.add(fields)
     if text is not None and not output.as_json:
-        click.echo(text)
+        click.echo(escaped(text))
 
 
 def answer_whole(text: str, document: Any) -> None:
@@ -87,7 +89,7 @@ def answer_whole(text: str, document: Any) -> None:
     output = command_output()
     output.document = document
     if not output.as_json:
-        click.echo(text)
+        click.echo(escaped(text))
 
 
 def summary(text: str, /, **fields: Any) -> None:
@@ -95,7 +97,7 @@ def summary(text: str, /, **fields: Any) -> None:
     output = command_output()
     output.add(fields)
     if not (output.as_json or output.is_quiet):
-        click.echo(text)
+        click.echo(escaped(text))
 
 
 def report_problems(problems: Sequence[str]) -> None:
@@ -104,7 +106,7 @@ def report_problems(problems: Sequence[str]) -> None:
     output.add({"problems": list(problems)})
     for problem in problems:
         if problem not in output.problems and not output.as_json:
-            click.echo(f"  {problem}", err=True)
+            click.echo(escaped(f"  {problem}"), err=True)
     if problems:
         sys.exit(EXIT_PROBLEMS)
 
@@ -112,14 +114,14 @@ def report_problems(problems: Sequence[str]) -> None:
 def remark(text: str) -> None:
     """Print progress on stderr, omitted with `-q`."""
     if not command_output().is_quiet:
-        click.echo(text, err=True)
+        click.echo(escaped(text), err=True)
 
 
 def detail(text: str) -> None:
     """Print on stderr with seconds since the start, with `-v` only."""
     output = command_output()
     if output.is_verbose:
-        click.echo(f"[{time.monotonic() - output.started:7.2f} s] {text}", err=True)
+        click.echo(f"[{time.monotonic() - output.started:7.2f} s] {escaped(text)}", err=True)
 
 
 def console() -> Console:

@@ -304,7 +304,7 @@ def lost_to_channel(run: Run) -> float:
 
 @metric("lost without acknowledgement", kind=Kind.COUNT)
 def lost_to_acknowledgement(run: Run) -> float:
-    """Expected pairs that were given up last because nobody acknowledged them."""
+    """Expected pairs that were given up last without an acknowledgement."""
     return _ended(run, LOST, SILENCE)
 
 

@@ -56,14 +56,14 @@ GROUPS: Mapping[str, str] = {
 """The kind of each reason; others are of kind LIMIT if something is full, and OTHER."""
 
 FOLLOWED = (schema.ROUTE, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH)
-"""The rows that tell where pairs are."""
+"""The rows that locate pairs."""
 
 Pair = tuple[str, int]
 """Notification and subscriber."""
 
 
 class End(NamedTuple):
-    """What is known last of a pair: `where`, the reason if it is lost, and which node says so."""
+    """The last knowledge of a pair: `where`, the reason if it is lost, and which node says so."""
 
     where: str
     reason: str | None

@@ -39,7 +39,7 @@ from roambus.experiments.precision import (
     significance_of,
 )
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.sweeps.request import describe, opened_results
+from roambus.experiments.sweeps.request_file import describe, opened_results
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, points_of
 from roambus.experiments.sweeps.sweep_file import read_sweep

@@ -110,6 +110,19 @@ def test_there_are_few_options() -> None:
     assert len(options) <= 205
 
 
+@pytest.mark.parametrize("option", [["--record"], ["--check"], ["--level", "full"], ["--deadline", "5"]])
+def test_what_a_rendered_ini_does_not_use_is_refused(folder: Path, roambus: Roambus, option: list[str]) -> None:
+    """No run is made that the option could change."""
+    done = roambus("run", "field", "--render", *option)
+    assert (done.code, f"{option[0]} goes with a run" in done.err) == (2, True)
+
+
+def test_own_metrics_are_for_the_list_of_metrics(folder: Path, roambus: Roambus) -> None:
+    """A list of agents would not read the file."""
+    done = roambus("list", "agents", "--measure", "none.py")
+    assert (done.code, "--measure brings metrics" in done.err) == (2, True)
+
+
 def test_a_rendered_ini_is_a_template_for_itself(folder: Path, roambus: Roambus) -> None:
     """Printed, or written with its radio parameters file."""
     printed = roambus("run", "field", "--render", "--agent", "mine.py", "--set", "nodes=7", "--seed", "5").out
@@ -255,7 +268,10 @@ def test_a_missing_variable_is_refused_with_its_line(folder: Path, refused: Refu
         ("run field --backend ideal --deadline 9", "--deadline: the back-end ideal runs in this process"),
         ("sweep mine.toml --deadline 9", "--deadline: the back-end radio"),
         ("run field --wait 9", "--wait requires --endpoint"),
-        ("run field --endpoint local --backend ns3", "--backend ns3: --endpoint works only with --backend castalia"),
+        (
+            "run field --endpoint local --backend ideal",
+            "--backend ideal: --endpoint works only with --backend castalia",
+        ),
         ("run field --seed 1 --agent mine.py --seed 2", "--seed: given twice"),
         ("run field --out a --out=a", "--out: given twice"),
         ("run field --render --render", "--render: given twice"),

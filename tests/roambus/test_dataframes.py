@@ -18,6 +18,7 @@ from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.catalogue import Support
 from tests.experiments.measured import measurements, write_measurements
+from tests.spark.synthetic import write_trace
 
 MEASURED = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8", "10"), seeds=4)
 METRIC = c.MESSAGES_PER_NODE
@@ -138,3 +139,14 @@ def test_damaged_runs_warn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     with pytest.warns(UserWarning, match="2 runs are left out; the first: x: damaged"):
         found = roambus.results(tmp_path)
     assert found.problems == ("x: damaged", "y: damaged")
+
+
+def test_missing_runs_warn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A sweep that was interrupted has fewer seeds than its request: `aggregate` names that, and so does this."""
+    write_trace(tmp_path, "agent=a/seed=0", [])
+    (tmp_path / "sweep.json").write_text('{"agents": {"a": ["a", {}]}, "axes": {}, "seeds": [0, 1]}')
+    monkeypatch.setattr("roambus.dataframes.load", lambda *_: Loaded(tmp_path, MEASURED, ()))
+    with pytest.warns(UserWarning, match="1 of 2 runs are missing|one run is missing|missing"):
+        found = roambus.results(tmp_path)
+    assert len(found.problems) == 1
+    assert "missing" in found.problems[0]

@@ -12,7 +12,6 @@ from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.studies.study import load_study
 from tests.bridge.runs.test_run import plan_of
 
 RUN = ["run", "field", "--agent", "beacon", "--backend", "ideal", "--set", "nodes=3", "--set", "time_limit=2"]
@@ -76,15 +75,22 @@ def test_the_folder_that_a_user_gives_may_be_a_link(tmp_path: Path) -> None:
     assert list((tmp_path / "disk").rglob("trace.parquet"))
 
 
+STUDY = """
+from roambus.experiments.studies.study import Study, StudySweep
+
+STUDY = Study("two", "nobody", (StudySweep("thesis", lambda measured: []), StudySweep("beacon", lambda measured: [])))
+"""
+
+
 def test_a_link_for_a_sweep_of_a_study_is_refused(elsewhere: Path, tmp_path: Path) -> None:
     """A study with several sweeps gives each a folder of its name in --out."""
-    chosen = load_study("caching")
-    assert len(chosen.sweeps) > 1
-    link = tmp_path / "results" / chosen.sweeps[-1].name
+    study = tmp_path / "study.py"
+    study.write_text(STUDY)
+    link = tmp_path / "results" / "beacon"
     link.parent.mkdir()
     link.symlink_to(elsewhere)
     with pytest.raises(UserError, match=f"{link}: this is a link"):
-        commands(["reproduce", "caching", "--quick", "--out", str(tmp_path / "results")], standalone_mode=False)
+        commands(["reproduce", str(study), "--quick", "--out", str(tmp_path / "results")], standalone_mode=False)
 
 
 def test_a_link_inside_the_folder_of_a_run_is_refused(elsewhere: Path, tmp_path: Path) -> None:

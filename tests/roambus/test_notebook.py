@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 
 import roambus
+from roambus import notebook
 from roambus.bridge.agents import load_agent
+from roambus.bridge.system.errors import InterruptionError
 from roambus.dataframes import Values
 from roambus.experiments.sweeps.class_files import reference_of
 
@@ -224,3 +226,16 @@ def test_an_argument_of_another_kind_is_named(
     with pytest.raises(roambus.UserError, match=named):
         made()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_sweep_raises_keyboard_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script's `except Exception` must not swallow Ctrl-C."""
+
+    def interrupted(*_: object) -> None:
+        raise InterruptionError("interrupted; the same command makes the missing runs")
+
+    monkeypatch.setattr(notebook, "run_sweep", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="makes the missing runs"):
+        notebook.sweep("field", ["flooding"], seeds=1, out=tmp_path / "r")
+    with pytest.raises(KeyboardInterrupt):
+        notebook.run("field", "flooding", out=tmp_path / "r")

@@ -36,13 +36,16 @@ def sources() -> set[str]:
     files = [file for part in PARTS for file in (ROOT / part).rglob("*")]
     files += [file for file in (ROOT / "roambus").rglob("*") if not set(PARTS) & {*file.relative_to(ROOT).parts[:2]}]
     names = {file.relative_to(ROOT) for file in files if file.is_file()}
-    kept = {name for name in names if not {"__pycache__", "build", "preparing"} & {*name.parts} and not is_test(name)}
+    kept = {
+        name for name in names if not {"__pycache__", "build", "preparing"} & {*name.parts} and not is_left_out(name)
+    }
     return {(PurePosixPath("roambus") / name if name.parts[0] in PARTS else name).as_posix() for name in kept}
 
 
-def is_test(name: Path) -> bool:
-    """Whether it is of the tests of an extension, which stay in the repository."""
-    return name.parts[0] == "extensions" and "tests" in name.parts[2:3]
+def is_left_out(name: Path) -> bool:
+    """Whether it stays in the repository: tests of extensions, and their results but for the pages."""
+    folder = name.parts[2] if name.parts[0] == "extensions" and len(name.parts) > 3 else ""
+    return folder == "tests" or (folder == "results" and name.suffix != ".md")
 
 
 def pages() -> set[str]:

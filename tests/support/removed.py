@@ -1,4 +1,4 @@
-"""Agents, commands and studies of extensions that tests/test_removal.py has taken away.
+"""Agents, commands, options, studies and sweeps of extensions that tests/test_removal.py has taken away.
 
 A page of the core may show an extension's command; a test that follows such a page is skipped where the extension is
 gone. Nothing is skipped otherwise, so a misspelt command fails.
@@ -12,6 +12,8 @@ import re
 import pytest
 
 VARIABLE = "ROAMBUS_TESTS_WITHOUT"
+PLUGIN = "roambus_point"
+"""The fixture that stands for the plugin of pytest."""
 REMOVED = frozenset(os.environ.get(VARIABLE, "").split())
 
 

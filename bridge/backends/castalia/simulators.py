@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -304,13 +305,21 @@ def core_of_our_own() -> Iterator[None]:
             os.close(lock)
 
 
+def _is_only_ours(folder: Path) -> bool:
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == 0o700
+
+
 def _claim(cores: set[int]) -> int | None:
     """Lock a core, as long as the process lives; return the file descriptor."""
     folder = Path(tempfile.gettempdir(), f".roambus-cores-{os.getuid()}")
-    with suppress(OSError):  # somebody else's folder, a full disk: then without
+    with suppress(OSError):  # a full disk: then without
         folder.mkdir(mode=0o700, exist_ok=True)
+        if not _is_only_ours(folder):
+            return None  # its name can be guessed, so another user may have made it
         for core in sorted(cores):
-            lock = os.open(folder / str(core), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            # A FIFO would let it wait for a reader, for ever.
+            lock = os.open(folder / str(core), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.sched_setaffinity(0, {core})

@@ -6,6 +6,7 @@ Each file in `deceiving` says at its head what its agent does.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ PING_PONG = "links n1-n2 n1-n4 n3-n4\nsetup\n  n3 subscribes f1\n  link n1->n4 d
 ONCE, TWICE, THRICE = "may n1 publishes e1\n", "may 2 times n1 publishes e1\n", "may 3 times n1 publishes e1\n"
 TWO_TOPICS = "may n1 publishes e0\nmay n1 publishes e8\n"
 DELIVERED, NOT_TWICE, ORDER = "everything delivered", "nothing twice", "order kept"
-MOMENTS = "commands at the moments of other events, and halfway between them"
+MOMENTS = "commands and arrivals at the moments of other events, and commands halfway between them"
 
 
 def explored(agent: str, rest: str, *must: str, keep_on: bool = False) -> Report:
@@ -78,6 +79,52 @@ def test_relative_time_refuses_what_depends_on_the_clock(agent: str) -> None:
     """With the line, and in no case with a verdict."""
     with pytest.raises(UserError, match=r"cannot be explored at \w+.py:\d+ in \w+: with relative time it "):
         explored(str(FOLDER / f"{agent}.py"), f"relative time\n{LINE}{ONCE}", NOT_TWICE)
+
+
+LATE = "links n1-n2\nsetup\n  n2 subscribes f1\n  link n2->n1 down\n"
+
+
+def test_an_arrival_can_come_before_a_failed_send_is_told() -> None:
+    """At one instant a run handles arrivals first, and the counterexample says that they arrive at once."""
+    found = explored(str(FOLDER / "told_late.py"), LATE + TWICE, NOT_TWICE)
+    (shown,) = found.counterexamples
+    assert "> n1 -> n2 arrives; at once n1 -> n2 arrives\n" in shown.transcript
+    assert shown.transcript.count("n2 delivers e1#2") == 2
+    run = follow(
+        parse_document(
+            FOLDER / "run.txt", f"agent {FOLDER / 'told_late.py'}\n{LATE}\n> n1 publishes e1; n1 publishes e1\n"
+        )
+    )
+    assert run.count("n2 delivers e1#2") == 2
+
+
+RING = "links n1-n2 n2-n3 n1-n3\n"
+
+
+def test_a_probe_is_followed_in_every_order() -> None:
+    """As the publication itself is: over another node it can come before."""
+    probed = explored(f"{FOLDER / 'repeats_later.py'}:Wrong", RING + "may n3 subscribes f1\n", "probes arrive")
+    published = explored(f"{FOLDER / 'repeats_later.py'}:Wrong", RING + "setup\n  n3 subscribes f1\n" + ONCE, NOT_TWICE)
+    assert probed.verdicts["probes arrive"].startswith("does not hold: what n1 publishes comes 2 times to n3")
+    assert published.verdicts[NOT_TWICE].startswith("does not hold: ")
+
+
+@pytest.mark.parametrize("head", ["", "relative time\nmessages fast\n"])
+def test_a_probe_waits_for_the_timers_that_it_sets(head: str) -> None:
+    """A right flood that repeats after a millisecond is not accused."""
+    line = "links n1-n2 n2-n3\nmay n3 subscribes f1\n"
+    found = explored(f"{FOLDER / 'repeats_later.py'}:Flood", head + line, "probes arrive")
+    assert found.verdicts["probes arrive"].startswith("holds within: ")
+
+
+def test_a_caught_refusal_of_relative_time_is_refused(tmp_path: Path) -> None:
+    """And a moment has no text."""
+    for number, line in enumerate(("int(now)", "str([now])", "f'{now}'")):
+        text = (FOLDER / "integer_of_now.py").read_text()
+        body = f"try:\n            {line}\n        except Exception:\n            pass\n        "
+        (tmp_path / f"catches{number}.py").write_text(re.sub(r"(\(self, event, now\):\n        )", rf"\1{body}", text))
+        with pytest.raises(UserError, match="and catches the error"):
+            explored(str(tmp_path / f"catches{number}.py"), f"relative time\n{LINE}{ONCE}", NOT_TWICE)
 
 
 def test_right_agents_pass() -> None:

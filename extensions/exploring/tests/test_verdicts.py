@@ -22,7 +22,7 @@ FOR_EVER = ": the last steps repeat for ever"
 PUBLISHED = "links n1-n2\nsetup\n  n1 subscribes f1\n  n2 subscribes f1\nmay n1 publishes e1\n"
 
 
-MOMENTS = "commands at the moments of other events, and halfway between them"
+MOMENTS = "commands and arrivals at the moments of other events, and commands halfway between them"
 PERIODIC = "relative time\nmessages fast\n"
 """Lines with which an agent that beats for ever has few states."""
 WITHIN_PERIODS = f"holds within: relative time; {MOMENTS}; messages faster than timers"

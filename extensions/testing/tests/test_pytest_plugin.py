@@ -146,3 +146,29 @@ def test_what_cannot_be_measured() -> None:
         Given("field", "flooding", Path()).at_least("delivery_rate_al", 0.5)
     with pytest.raises(AssertionError, match="none of 60 runs has a value"):
         Given("field", "flooding", Path()).at_least("delivery_rate_all", 0.5)
+
+
+MISTAKEN = """
+SMALL = {"nodes": 4, "time_limit": 3}
+
+def test_most(roambus_point):
+    roambus_point("field", "flooding", settings=SMALL, backend="ideal", most=0)
+
+def test_by(roambus_point):
+    point = roambus_point("field", "flooding", settings=SMALL, backend="ideal")
+    point.no_worse_than(point, "messages_per_node", by="-10%")
+
+def test_metric(roambus_point):
+    roambus_point("field", "flooding", settings=SMALL, backend="ideal").at_most("message", 1)
+"""
+
+
+def test_a_mistake_is_shown_at_the_line_of_the_test(tmp_path: Path) -> None:
+    """With the name of the argument, and without frames of roambus."""
+    done = run_pytest(tmp_path, MISTAKEN)
+    assert "3 failed" in done.stdout, done.stdout
+    assert "most=0: this is to be a whole number from 1 on" in done.stdout
+    assert "by=-10%: write a number above 0, such as 0.02 or 2%" in done.stdout
+    assert "unknown metric 'message'" in done.stdout
+    places = set(re.findall(r"^(\S+\.py):\d+: ", done.stdout, re.M))
+    assert places == {"test_agent.py"}

@@ -32,7 +32,15 @@ def test_what_does_not_draw_is_left_out(file: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("text", "message"), [("<svg", "this is not an SVG"), ("<html/>", "begins with 'html'")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<svg", "this is not an SVG"),
+        ("<html/>", "begins with 'html'"),
+        ('<?xml version="1.0" encoding="klingon"?><svg/>', "this is not an SVG"),
+        (f'<svg xmlns="http://www.w3.org/2000/svg">{"<g>" * 20_000}{"</g>" * 20_000}</svg>', "nested too deep"),
+    ],
+)
 def test_another_file_is_refused(file: Path, text: str, message: str) -> None:
     """With the command that draws it again."""
     file.write_text(text)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection, HTTPResponse
 from socket import create_connection
 from threading import Thread
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.extensions.viewer.server import MAX_QUESTION_BYTES, PageServer
+from roambus.extensions.viewer.server import MAX_QUESTION_BYTES, MOST_CONNECTIONS, PageServer
 from tests.support.documents import page
 
 
@@ -152,3 +153,24 @@ def test_the_page_on_trust_has_the_bound_of_a_question() -> None:
     """As the server has it."""
     said = f"The page of `roambus play` may ask for {MAX_QUESTION_BYTES // 1024} KiB at most."
     assert said in page("trust").read_text(encoding="utf-8")
+
+
+def test_who_trickles_is_dropped(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then is no silence; the whole request has a time of its own."""
+    monkeypatch.setattr("roambus.extensions.viewer.server.REQUEST_S", 0.3)
+    with create_connection(("127.0.0.1", server.server_port)) as slow, suppress(BrokenPipeError, ConnectionResetError):
+        began = time.monotonic()
+        while time.monotonic() < began + 5:
+            slow.sendall(b"x")
+            time.sleep(0.02)
+    assert time.monotonic() - began < 3
+
+
+def test_a_server_has_so_many_connections(server: PageServer) -> None:
+    """A process has few descriptors: of more the oldest are dropped, and a browser is answered."""
+    with ExitStack() as stack:
+        idle = [stack.enter_context(create_connection(("127.0.0.1", server.server_port))) for _ in range(60)]
+        assert get(server, server.path).status == 200
+        assert len(server._reading) <= MOST_CONNECTIONS
+        idle[0].settimeout(2)
+        assert idle[0].recv(1) == b""

@@ -15,7 +15,7 @@ from docs.site_hook import _marked
 from docs.writers.keys import check, main, read_record, stale_line, stale_runs
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.run import execute
-from roambus.experiments.sweeps.request import opened_results
+from roambus.experiments.sweeps.request_file import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep_file import read_sweep

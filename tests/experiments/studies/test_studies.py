@@ -28,7 +28,7 @@ from roambus.experiments.studies.study import (
     read_results,
     sweep_folder,
 )
-from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep

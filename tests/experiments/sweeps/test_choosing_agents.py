@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.commands.sweeps import SweepOptions
 from roambus.experiments.sweeps.selection import override, same_labels, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -52,8 +51,8 @@ def test_several_agents_run_at_every_point_of_the_sweep() -> None:
     [
         ("", '--agents "": write agents with commas between'),
         ("mft,,aodv", '--agents "mft,,aodv": write agents'),
-        ("mft,mft", "--agents: mft is there twice"),
-        ("a/mine.py,b/mine.py", "--agents: mine is there twice"),
+        ("mft,mft", "--agents: two agents are called mft"),
+        ("a/mine.py,b/mine.py", "--agents: two agents are called mine, .* rename a file"),
         ("mft tree=1:0", "--agents: mft tree=1:0: write mft, and --param mft.tree=1:0"),
         ("a/mine.py:Mine rate=2", "--agents: a/mine.py:Mine rate=2: write a/mine.py:Mine, and --param Mine.rate=2"),
     ],
@@ -62,11 +61,3 @@ def test_what_names_no_agents_is_refused(text: str, message: str) -> None:
     """With the option and the agent."""
     with pytest.raises(UserError, match=message):
         with_agents(THESIS, text)
-
-
-def test_a_template_without_agents_says_which_one_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """A sweep of a template has no agents of its own, and beacon delivers nothing that could be compared."""
-    assert [agent.label for agent in SweepOptions([], None, 1).named("field").agents] == ["beacon"]
-    assert "no agent is named: beacon runs" in capsys.readouterr().err
-    assert [agent.label for agent in SweepOptions([], "flooding", 1).named("field").agents] == ["flooding"]
-    assert capsys.readouterr().err == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACE_FILE
-from roambus.experiments.sweeps.request import command_again
+from roambus.experiments.sweeps.request_file import command_again
 from tests.support.commands import call
 
 NARROW = (

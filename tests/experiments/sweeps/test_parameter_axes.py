@@ -8,7 +8,7 @@ import pytest
 
 from roambus.bridge.runs.layout import axes_of, count_runs
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.sweeps.request import describe
+from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.runner import render_point
 from roambus.experiments.sweeps.selection import override, with_agents, with_parameters
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
-from roambus.experiments.sweeps.request import describe, opened_results
+from roambus.experiments.sweeps.request_file import describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import override, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis

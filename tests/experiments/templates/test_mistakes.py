@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,27 @@ def test_a_template_that_is_no_text_is_refused(tmp_path: Path, use: object) -> N
     (tmp_path / "mine.ini.j2").write_bytes(b"network = \xff")
     with pytest.raises(UserError, match=r"mine\.ini\.j2"):
         use(tmp_path / "mine.ini.j2")  # type: ignore[operator]  # either function
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{% set x = 'x' * 10**10 %}", "more than 1,024 MiB of memory"),
+        ("{{ 'x'.ljust(10**10) }}", "more than 1,024 MiB of memory"),
+        ("{{ '%10000000000s' % 1 }}", "more than 1,024 MiB of memory"),
+        ("{{ 'x' | center(10**10) }}", "more than 1,024 MiB of memory"),
+        ("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "more than 1 s"),
+        ("{% for a in range(1000) %}{{ 'x' * 100000 }}{% endfor %}", "its ini is longer than 64 MiB"),
+    ],
+)
+def test_what_a_template_renders_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    """A stranger's template takes neither all memory nor for ever, and the message says how to raise the limit."""
+    monkeypatch.setenv("ROAMBUS_MAX_TEMPLATE_SECONDS", "1" if "b in" in text else "60")
+    template = tmp_path / "x.ini.j2"
+    template.write_text(text)
+    with pytest.raises(UserError, match=problem) as raised:
+        render(template, {})
+    assert str(template) in str(raised.value)
+    assert resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT, OMNETPP_ROOT
+from roambus.bridge.backends.castalia.simulators import core_of_our_own
 from tests.support.simulated_runs import Stage, run_alone, run_at_once, set_stage
 
 SECONDS = 30
@@ -50,3 +52,20 @@ def test_simulations_at_once_leave_the_traces_that_they_leave_alone(tmp_path: Pa
     stage = set_stage(tmp_path, "castalia", DEADLINE_S, SECONDS)
     alone, complaints = run_alone(stage, 3)
     assert complaints + run_at_once(stage, alone, 3) == []
+
+
+@pytest.mark.parametrize("kind", ["fifo", "mode", "link"])
+def test_a_strangers_folder_of_cores_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Its name can be guessed: a FIFO in it would hang every run, and so would an open folder let others do that."""
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = tmp_path / f".roambus-cores-{os.getuid()}"
+    if kind == "link":
+        folder.symlink_to(tmp_path)
+    else:
+        folder.mkdir(mode=0o700 if kind == "fifo" else 0o777)
+        folder.chmod(0o700 if kind == "fifo" else 0o777)
+        for core in os.sched_getaffinity(0):
+            os.mkfifo(folder / str(core))
+    before = os.sched_getaffinity(0)
+    with core_of_our_own():
+        assert os.sched_getaffinity(0) == before
