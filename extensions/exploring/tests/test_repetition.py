@@ -234,6 +234,11 @@ def test_a_difference_is_told(searched: Snapshot, fresh: Snapshot, said: str | N
 def test_each_run_has_a_process_of_its_own() -> None:
     """None sees what another has left behind."""
     left: list[int] = []
-    fresh = FreshProcesses(lambda number: (left.append(number), len(left))[1], lambda: None)
+
+    def count(number: int) -> int:
+        left.append(number)
+        return len(left)
+
+    fresh = FreshProcesses(count, lambda: None)
     assert [fresh.call(1), fresh.call(2)] == [1, 1]
     assert left == []
