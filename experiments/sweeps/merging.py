@@ -51,7 +51,7 @@ def _request(folder: Path) -> dict[str, Any]:
     return request
 
 
-def _check_fit(first: Path, other: Path, requests: Mapping[Path, dict[str, Any]]) -> None:
+def _check_fit(first: Path, other: Path, requests: Mapping[Path, Mapping[str, Any]]) -> None:
     one, two = requests[first], requests[other]
     agents = {f"agent {label}": (one[AGENTS][label], two[AGENTS][label]) for label in one[AGENTS].keys() & two[AGENTS]}
     own = [(kind, *both) for kind, both in agents.items() if both[0] != both[1]]

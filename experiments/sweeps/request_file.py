@@ -259,7 +259,7 @@ def differences(
     yield from ((kind, there, asked) for kind, there, asked in kinds if there != asked)
 
 
-def _word(value: str | bool) -> str:
+def _word(value: object) -> str:
     return value if isinstance(value, str) else "yes" if value else "no"
 
 
@@ -267,7 +267,7 @@ def _settings(fixed: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={plain(value)}" for name, value in fixed.items()) or "none"
 
 
-def united(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def united(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """The union of both requests, named like the first; new values come last."""
     # Earlier requests stay: their runs are there, and would otherwise count as foreign.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})

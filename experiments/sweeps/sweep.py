@@ -127,7 +127,8 @@ def label_of(text: str) -> str:
     """
     if FOLDER_NAME.fullmatch(text) and (text[0] not in "+-" or _MEASURE.fullmatch(text) or text == LACKING):
         return text
-    return _NOT_IN_A_NAME.sub("-", text).strip("-+")[:_LONGEST_OF_TEXT] or "empty"
+    words = re.sub("-{2,}", "-", _NOT_IN_A_NAME.sub("-", text))
+    return words.strip("-+")[:_LONGEST_OF_TEXT] or "empty"
 
 
 def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from roambus.bridge.formats.ini.lookup import Lookup
 from roambus.bridge.keys import path_of
@@ -37,7 +38,7 @@ def check_times(keys: Lookup, nodes: Sequence[NodeSettings]) -> None:
 def _of_all(keys: Lookup) -> Iterator[First]:
     yield _RUN["warm_up"].name, keys.value(_RUN["warm_up"]), None
     ideal = keys.build(IdealLinks)
-    plans = {
+    plans: dict[str, Sequence[Any]] = {
         path_of(NetworkSettings, "commands"): keys.network.commands,
         path_of(IdealLinks, "changes"): ideal.changes,
         path_of(IdealLinks, "partitions"): ideal.partitions,

