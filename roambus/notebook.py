@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
-from roambus.bridge.system.code import named
+from roambus.bridge.system.code import load, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
@@ -80,7 +80,7 @@ class FinishedRun:
         """Return the film of `roambus replay`, which a notebook shows; raise UserError without the viewer."""
         if (point := named(PAGES).get("film")) is None:
             raise UserError("this installation has no viewer, which makes films")
-        return Film(point.load()(self.folder))
+        return Film(load(point)(self.folder))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    from roambus.bridge.system.code import named
+    from roambus.bridge.system.code import load, named
     from roambus.experiments.claims import format_claims
     from roambus.experiments.page_policy import PAGES
     from roambus.experiments.reporting.figure_files import draw_figures
@@ -105,5 +105,5 @@ def _report_study(study: Study, folder: Path) -> None:
     if claims:
         answer(format_claims(claims), claims=claims)
     if make := named(PAGES).get("report"):  # of an extension
-        report = make.load()(folder, study)
+        report = load(make)(folder, study)
         answer(report, results=folder, report=report)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from roambus.bridge.system.code import EXECUTORS, RECORDERS, named
+from roambus.bridge.system.code import EXECUTORS, RECORDERS, load, named
 from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.console.options import STORES
 from roambus.console.output import command_output, console, detail, progress, remark, summary
@@ -104,7 +104,7 @@ def extension(option: str, group: str, name: str) -> Callable[..., Any]:
     """Return an entry point's function, for an option that needs it; raise UserError if it is not installed."""
     if (point := named(group).get(name)) is None:
         raise UserError(f"{option}: this installation has no extension for it: leave it out")
-    found: Callable[..., Any] = point.load()
+    found: Callable[..., Any] = load(point)
     return found
 
 
@@ -144,8 +144,4 @@ def recorder(is_kept: bool) -> Recorder | None:
     """Return an extension's recorder of frames, or None; raise UserError without such an extension."""
     if not is_kept:
         return None
-    recorders = named(RECORDERS)
-    if not recorders:
-        raise UserError("--record: this installation has no extension that records: leave it out")
-    found: Recorder = next(iter(recorders.values())).load()
-    return found
+    return extension("--record", RECORDERS, "frames")
