@@ -120,7 +120,7 @@ class Whereabouts:
     def _drop(self, name: str, end: End, peer: int | None) -> None:
         is_clients = peer is None and end.node in self.pairs[name]  # which drops what it gets itself
         subscriber = end.node if is_clients else peer
-        if self._set(name, subscriber, end):
+        if subscriber is not None and self._set(name, subscriber, end):
             self.holders.get((name, subscriber), {}).pop(end.node, None)
         else:
             self.drops[name] = end
