@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -25,8 +26,8 @@ from typing import Any, NamedTuple
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import collector_paused
+from roambus.bridge.system.child_process import EndedError, run_in_child
 from roambus.bridge.system.errors import AgentError, BackendError, UserError
-from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
@@ -57,6 +58,8 @@ class Hunted(NamedTuple):
     """Whether a signal ended it."""
     blind: tuple[tuple[str, str], ...] = ()
     """The properties without anything to look at in any history, and the reason."""
+    endless: str = ""
+    """The history that has not ended, if that was so."""
 
     def lines(self) -> Iterator[str]:
         """The report for a person."""
@@ -64,7 +67,9 @@ class Hunted(NamedTuple):
         for one, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
             times = f", in {count} of them" if count > 1 else ""
             yield f"  {one.name}: does not hold{times}: {one.text} (found after {at:.1f} s)"
-        if not self.counterexamples:
+        if self.endless:
+            yield f"  not decided: {self.endless}: a handler loops, sleeps or sends for ever"
+        elif not self.counterexamples:
             ended = ", the hunt was interrupted by a signal" if self.is_interrupted else ""
             yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
         yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
@@ -198,6 +203,14 @@ class _Found:
     seen: set[str] = field(default_factory=set)
     """The properties that had something to look at."""
 
+    endless: str = ""
+    """The history that took most of the time, if one did."""
+
+    def note_endless(self, error: str) -> None:
+        """Note that the next history does not end; the error of its interruption has the place."""
+        place = re.search(r" at \S+:\d+ in \w+", error)
+        self.endless = f"the history of seed {self.seed} does not end{place[0] if place else ''}"
+
     def note(self, wrong: dict[str, str]) -> None:
         """Count the next history."""
         self.counts.update(list(wrong))
@@ -231,7 +244,10 @@ class _Hunt:
         """Hunt, and shrink the first history of each violation."""
         one, started, end, found = self._one, time.monotonic(), self._deadline, _Found(self._one.seed)
         while not (self._is_interrupted or self._is_over(found)):
-            found = self._in_child(partial(self._go_on, found, show)) or found
+            ended = self._in_child(partial(self._go_on, found, show))
+            if ended is None and not self._is_interrupted:
+                found.endless = "a history does not end, and its process was killed"
+            found = ended or found
         shrunk, firsts = [], list(found.first.items())[: None if one.keep_on else 1]
         for left, (name, (at, seed)) in zip(range(len(firsts), 0, -1), firsts, strict=True):
             self._deadline = time.monotonic() + max(end - time.monotonic(), self._grace_s / 4) / left
@@ -248,6 +264,7 @@ class _Hunt:
             tuple(found.counts[wrong.name] for wrong in wrongs),
             self._is_interrupted,
             tuple((it.name, it.blind) for it in self._judge.question.must if it.name not in found.seen),
+            found.endless,
         )
 
     def _in_child(self, make: Callable[[], Any]) -> Any:
@@ -277,10 +294,13 @@ class _Hunt:
             with show() as tell:
                 while not self._is_over(found) and (found.seed == begin or peak_mib() <= self._one.memory_mib):
                     wrong: list[dict[str, str]] = []
+                    began = time.monotonic()
                     with self._in_time(), collector_paused():
                         wrong.append(judge.wrong(judge.drawer.draw(found.seed)))
                     if wrong and time.monotonic() < self._deadline:
                         found.note(wrong[0])
+                    elif time.monotonic() - began > self._one.seconds / 2:
+                        found.note_endless("".join(wrong[0].values() if wrong else ()))
                     tell(found.seed - self._one.seed)
                     if found.seed % _COLLECT_EVERY == 0:
                         gc.collect()

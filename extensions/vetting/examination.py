@@ -8,10 +8,13 @@ An agent can print and exit, so the command's process only reads a line of JSON 
 from __future__ import annotations
 
 import ast
+import faulthandler
 import json
 import os
+import re
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
@@ -20,13 +23,14 @@ from tempfile import TemporaryDirectory
 from typing import IO, cast
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.system.child_process import EndedError, run_in_child
+from roambus.bridge.system.code import is_own_file
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import first_difference
 from roambus.extensions.vetting.findings import Finding, Line, place_of_agent, shared_memory, suspects, time_or_chance
 from roambus.extensions.vetting.isolation import error_file, play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
-from roambus.extensions.vetting.scenes import RUNS, SCENES, Job, play
+from roambus.extensions.vetting.scenes import LONGEST_STEP_S, RUNS, SCENES, Job, play
 
 REPEATABLE, SHARED = "repeatable", "shared memory"
 """Names of checks."""
@@ -34,18 +38,22 @@ HASH_SEEDS = (0, 1)
 """The hash seed of each process."""
 STEPS = len(HASH_SEEDS) * len(SCENES) + 2
 """Calls of `advance`: for each scene and process, and two checks."""
+_STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
 
 def vet(
-    agent: str, parameters: Mapping[str, str] | None = None, advance: Callable[[], None] = lambda: None
+    agent: str,
+    parameters: Mapping[str, str] | None = None,
+    advance: Callable[[], None] = lambda: None,
+    longest_s: float = LONGEST_STEP_S,
 ) -> list[Finding]:
-    """Return an agent's mistakes; call `advance` after each of `STEPS`.
+    """Return an agent's mistakes; call `advance` after each of `STEPS`, which may take `longest_s` each.
 
     `agent` is a name, module:Class or a file. Raise UserError if it cannot be loaded or refuses its parameters.
     """
     texts = " ".join(f"{name}={value}" for name, value in sorted((parameters or {}).items()))
     with TemporaryDirectory(prefix="roambus-vet-") as folder, ExitStack() as processes:
-        jobs = [Job(agent, texts, Path(folder, str(seed)), is_first=seed == HASH_SEEDS[0]) for seed in HASH_SEEDS]
+        jobs = [Job(agent, texts, Path(folder, str(seed)), seed == HASH_SEEDS[0], longest_s) for seed in HASH_SEEDS]
         examiners = [_start(job, seed, processes) for job, seed in zip(jobs, HASH_SEEDS, strict=True)]
         found = [finding for one in examiners for finding in _listen(one, advance)]
         return list(dict.fromkeys([*found, *_compare(agent, jobs)]))
@@ -78,8 +86,25 @@ def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iter
             return
         yield from (Finding(**one) for one in step["findings"])
         advance()
-    last_words = cast("IO[str]", process.stderr).read().strip().splitlines()[-1:]
+    last_words = cast("IO[str]", process.stderr).read().strip().splitlines()
+    if any(line.startswith("Timeout (") for line in last_words):
+        yield _endless(last_words)
+        return
+    last_words = last_words[-1:]
     yield Finding(RUNS, ": ".join([str(EndedError(process.wait())), *last_words]))
+
+
+def _endless(stack: list[str]) -> Finding:
+    """Return the finding of a step without an end, at the innermost line of the agent's if it is known."""
+    frames = (re.search(r'File "(.*)", line (\d+)', line) for line in stack)
+    places = ((Path(match[1]), match[2]) for match in frames if match)
+    place = next((f"{file.name}:{line}" for file, line in places if _is_users(file)), "")
+    return Finding(RUNS, "a run does not end: a handler loops, sleeps or sends for ever", place)
+
+
+def _is_users(file: Path) -> bool:
+    is_library = file.is_relative_to(_STANDARD_LIBRARY) or "site-packages" in file.parts
+    return not (is_library or is_own_file(file) or file.name.startswith("<"))
 
 
 # Comparing traces
@@ -140,7 +165,10 @@ def main() -> None:
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # it stays open to the end
     task = json.loads(sys.stdin.read())
     try:
-        for found in examine(Job(**{**task, "folder": Path(task["folder"])})):
+        job = Job(**{**task, "folder": Path(task["folder"])})
+        faulthandler.dump_traceback_later(job.longest_s, exit=True)
+        for found in examine(job):
+            faulthandler.dump_traceback_later(job.longest_s, exit=True)
             print(json.dumps({"findings": [asdict(one) for one in found]}), file=answers, flush=True)
         print(json.dumps({"end": True}), file=answers, flush=True)
     except UserError as error:

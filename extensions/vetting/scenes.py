@@ -34,6 +34,7 @@ RUNS, TIMERS = "runs", "timers"
 HOLDS = "holds"
 """The trace row with a sent message's bytes, to compare contents."""
 SEED = 1
+LONGEST_STEP_S = 120.0
 TEMPLATE = Path(__file__).with_name("vet.ini.j2")
 
 
@@ -64,6 +65,8 @@ class Job:
     folder: Path
     is_first: bool = True
     """Whether this process runs the one-process checks."""
+    longest_s: float = LONGEST_STEP_S
+    """A step that takes longer never ends: a handler loops, sleeps or sends for ever."""
 
     def scenes(self) -> tuple[Scene, ...]:
         """The scenes in this process' order."""

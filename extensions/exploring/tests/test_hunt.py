@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from roambus.bridge.system.child_process import run_in_child
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import run_in_child
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
@@ -284,3 +284,15 @@ def test_random_networks_are_not_explored(tmp_path: Path) -> None:
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "hunt.txt")])
     assert isinstance(result.exception, UserError)
     assert "hunt in them: --hunt 60" in str(result.exception)
+
+
+@pytest.mark.slow
+def test_a_history_that_never_ends_is_told(tmp_path: Path) -> None:
+    """With its seed and the line, and not as a hunt that has found nothing wrong."""
+    text = (Path(__file__).parent / "deceiving" / "endless.py").read_text()
+    (tmp_path / "endless.py").write_text(text)
+    commands_allowed = "may 2 subscriptions to f1\nmay n1 publishes e1\n"
+    question = f"agent {tmp_path / 'endless.py'}\nlinks n1-n2\n{commands_allowed}must nothing twice\n"
+    found = hunted(question, seconds=4)
+    assert re.match(r"the history of seed \d+ does not end|a history does not end", found.endless)
+    assert any("not decided: " in line and "loops, sleeps" in line for line in found.lines())

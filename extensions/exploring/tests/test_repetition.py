@@ -229,3 +229,16 @@ def test_a_walk_reaches_merged_states_by_other_ways() -> None:
 def test_a_difference_is_told(searched: Snapshot, fresh: Snapshot, said: str | None) -> None:
     """With both sides of it."""
     assert difference(searched, fresh) == said
+
+
+def test_each_run_has_a_process_of_its_own() -> None:
+    """None sees what another has left behind."""
+    left: list[int] = []
+
+    def count(number: int) -> int:
+        left.append(number)
+        return len(left)
+
+    fresh = FreshProcesses(count, lambda: None)
+    assert [fresh.call(1), fresh.call(2)] == [1, 1]
+    assert left == []

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from roambus.bridge.agents import load_agent
-from roambus.extensions.vetting.examination import between_isolated
+from roambus.extensions.vetting import examination
+from roambus.extensions.vetting.examination import between_isolated, vet
 from roambus.extensions.vetting.findings import Finding, suspects, time_or_chance
 from roambus.extensions.vetting.isolation import play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
@@ -89,3 +91,37 @@ def test_findings_can_be_read_by_programs() -> None:
     found = Finding("messages", "wrong", "mine.py:3")
     assert str(found) == "messages: mine.py:3: wrong"
     assert json.loads(json.dumps({"place": found.place})) == {"place": "mine.py:3"}
+
+
+ENDLESS = '''"""Ends never, and catches every error."""
+import time
+from roambus import Agent, Started, on
+
+
+class A(Agent):
+    """Sleeps."""
+
+    @on(Started)
+    def start(self, event, now):
+        while True:
+            try:
+                time.sleep(1)
+            except BaseException:
+                pass
+'''
+
+
+@pytest.mark.slow
+def test_an_agent_that_never_ends_is_found(tmp_path: Path) -> None:
+    """Each step has a time limit, with which both processes end."""
+    (tmp_path / "sleeps.py").write_text(ENDLESS)
+    found = [one for one in vet(str(tmp_path / "sleeps.py"), longest_s=10) if one.check == "runs"]
+    assert {one.problem for one in found} == {"a run does not end: a handler loops, sleeps or sends for ever"}
+
+
+def test_the_place_of_an_endless_handler_is_its_innermost_line_in_the_agent() -> None:
+    """The stack has the standard library's frames inside it, and ours around it."""
+    ours = f'  File "{examination.__file__}", line 170 in main'
+    stack = ["Timeout (0:02:00)!", f'  File "{signal.__file__}", line 1 in pause']
+    stack += ['  File "/home/me/sleeps.py", line 13 in start', ours, '  File "<frozen runpy>", line 88 in _run_code']
+    assert examination._endless(stack).place == "sleeps.py:13"
