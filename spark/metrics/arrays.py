@@ -143,13 +143,12 @@ class Arrays:
         """Where each of `pairs` went: `where`, `reason` and `node`, the last two of what was not delivered."""
         is_missing = np.isnan(self.pairs.delivered_s)
         names, subscribers = self.notifications(self.pairs.notification), self.pairs.subscriber.tolist()
-        lacking = set(names[is_missing].tolist())
-        expected: dict[str, set[int]] = {name: set() for name in lacking}
-        for name, subscriber in zip(names.tolist(), subscribers, strict=True):
-            if name in lacking:
-                expected[name].add(subscriber)
+        expected: dict[str, set[int]] = {}
+        for name, subscriber, missing in zip(names.tolist(), subscribers, is_missing.tolist(), strict=True):
+            if missing:
+                expected.setdefault(name, set()).add(subscriber)
         found = Whereabouts(expected)
-        if lacking:
+        if expected:
             found.follow(self.rows.coded(FOLLOWED).to_pylist())
         ends = [
             found.end((name, subscriber), self.end_s) if missing else None

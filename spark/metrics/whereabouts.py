@@ -2,10 +2,11 @@
 
 A pair that was not delivered is where its last row says:
 
-- *stored*: a node has stored it, and neither sent it on nor crashed since;
-- *lost*, with the reason of a drop row of it, or a crash of the node that stored it;
+- *stored*: a node has stored it, and since then neither sent it on, nor dropped it, nor crashed or run out of energy;
+- *lost*, with the reason of a drop row of it, or a crash or death of the node that stored it;
 - *under way*: a row says that it was sent on, and the run ended within UNDER_WAY_S;
-- *unseen*: the same, longer before the end. Frames are lost on the air without a row where nobody acknowledges them;
+- *unseen*: the same, longer before the end. Frames are lost on the air without a row where nobody acknowledges them,
+  and at a node that is down, whose MAC acknowledges them;
 - *not attempted*: nobody but its publisher has a row of it.
 
 A drop row without a subscriber, as of a frame for many, concerns the pairs of its notifications that have no later row
@@ -36,6 +37,8 @@ UNDER_WAY, UNSEEN, NOT_ATTEMPTED = "under way", "unseen", "not attempted"
 
 CRASH = "crash"
 """The reason of what a node had stored that crashed."""
+DEATH = "no energy left"
+"""The reason of what a node had stored whose battery is empty."""
 
 QUEUE, CHANNEL, SILENCE, WAY, LIMIT, OTHER = "queue", "channel", "acknowledgement", "way", "limit", "other"
 GROUPS: Mapping[str, str] = {
@@ -52,10 +55,11 @@ GROUPS: Mapping[str, str] = {
     "TTL exceeded": WAY,
     "publisher has no broker": WAY,
     CRASH: CRASH,
+    DEATH: CRASH,
 }
 """The kind of each reason; others are of kind LIMIT if something is full, and OTHER."""
 
-FOLLOWED = (schema.ROUTE, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH)
+FOLLOWED = (schema.ROUTE, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH, schema.DIE)
 """The rows that locate pairs."""
 
 Pair = tuple[str, int]
@@ -81,7 +85,7 @@ class Whereabouts:
     """Follows the expected pairs through the rows of a run."""
 
     pairs: Mapping[str, set[int]]
-    """The subscribers that were expected to get a notification, of each that lacks some."""
+    """The subscribers that did not get a notification that they were expected to get."""
     last: dict[Pair, End] = field(default_factory=dict)
     holders: dict[Pair, dict[int, float]] = field(default_factory=dict)
     """The nodes that store a pair."""
@@ -91,8 +95,9 @@ class Whereabouts:
     def follow(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take rows in the order of the trace."""
         for row in rows:
-            if row[schema.EVENT] == schema.CRASH:
-                self._crash(row[schema.NODE], row[schema.TIME_S])
+            if row[schema.EVENT] in (schema.CRASH, schema.DIE):
+                reason = CRASH if row[schema.EVENT] == schema.CRASH else DEATH
+                self._fail(End(LOST, reason, row[schema.NODE], row[schema.TIME_S]))
             else:
                 for name in (row[schema.NOTIFICATION_ID] or "").split(schema.LIST_SEPARATOR):
                     if name in self.pairs:
@@ -115,7 +120,9 @@ class Whereabouts:
     def _drop(self, name: str, end: End, peer: int | None) -> None:
         is_clients = peer is None and end.node in self.pairs[name]  # which drops what it gets itself
         subscriber = end.node if is_clients else peer
-        if not self._set(name, subscriber, end):
+        if subscriber is not None and self._set(name, subscriber, end):
+            self.holders.get((name, subscriber), {}).pop(end.node, None)
+        else:
             self.drops[name] = end
 
     def _set(self, name: str, subscriber: int | None, end: End) -> bool:
@@ -125,10 +132,11 @@ class Whereabouts:
         self.last[name, subscriber] = end
         return True
 
-    def _crash(self, node: int, time_s: float) -> None:
+    def _fail(self, end: End) -> None:
         for pair, holders in self.holders.items():
-            if holders.pop(node, None) is not None and not holders:
-                self.last[pair] = End(LOST, CRASH, node, time_s)
+            is_last = holders.pop(end.node, None) is not None and not holders
+            if is_last and self.last[pair].time_s <= end.time_s:  # rows of deaths stand at the end of a trace
+                self.last[pair] = end
 
     def end(self, pair: Pair, end_s: float) -> End:
         """Return where a pair is that was not delivered."""

@@ -66,6 +66,19 @@ def test_a_reporting_mac_gets_a_neighbours_next_message_when_it_is_done_with_the
     assert outbox.is_idle(PEER)
 
 
+def test_the_report_of_an_earlier_message_does_not_let_the_next_one_follow() -> None:
+    """Of a burst that was handed over before the first report, several are with the MAC; whether sent or refused."""
+    for is_sent in (True, False):
+        outbox = Outbox(LinkParameters(), Random(1))
+        assert hand_over(outbox, A, B) == [A, B]
+        outbox.sent(Sent(PEER, A))
+        assert hand_over(outbox, C, A) == [C]
+        failed = SendFailed(PEER, B, "packet longer than MAC.macMaxPacketSize")
+        actions = outbox.sent(Sent(PEER, B)) if is_sent else outbox.failed(failed).actions
+        assert handed(actions) == []
+        assert handed(outbox.sent(Sent(PEER, C))) == [A]
+
+
 @pytest.mark.parametrize("reason", [QUEUE_FULL, BUFFER_FULL])
 def test_what_finds_no_room_stays_first_until_the_mac_is_done_with_another_frame(reason: str) -> None:
     """And longer if there is none: then a timer tries again."""

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from roambus.spark.metrics import catalogue as c
 from roambus.spark.metrics.whereabouts import (
     CRASH,
+    DEATH,
     LIMIT,
     LOST,
     NOT_ATTEMPTED,
@@ -17,8 +19,15 @@ from roambus.spark.metrics.whereabouts import (
     Whereabouts,
     group_of,
 )
+from tests.spark.synthetic import deliver, measured, publish, random_trace, route
 
 END_S = 100.0
+
+ENDS = (
+    *(c.delivered, c.stored, c.under_way, c.unseen, c.not_attempted, c.lost_to_queue, c.lost_to_channel),
+    *(c.lost_to_acknowledgement, c.lost_to_way, c.lost_to_limit, c.lost_to_crash, c.lost_to_other),
+)
+"""The metrics that count where pairs went."""
 
 
 def row(event: str, node: int, time_s: float = 1.0, name: str | None = "1:0", **columns: Any) -> dict[str, Any]:
@@ -70,6 +79,20 @@ def test_a_crash_loses_what_the_node_had_stored() -> None:
     assert went(STORES, crash, row("store", 3, 4.0, peer=7)) == (STORED, None, 3)
 
 
+def test_a_node_without_energy_loses_what_it_had_stored() -> None:
+    """Its row stands at the end of a trace, after later rows of others."""
+    death = row("die", 3, 3.0, None)
+    assert went(STORES, death) == (LOST, DEATH, 3)
+    assert went(STORES, row("replay", 4, 5.0, peer=7), death) == (UNSEEN, None, 4)
+    assert group_of(DEATH) == CRASH
+
+
+def test_what_a_node_drops_from_its_storage_is_not_stored() -> None:
+    """Another node's drop leaves this one's copy."""
+    assert went(STORES, row("drop", 3, 3.0, peer=7, detail="storage full")) == (LOST, "storage full", 3)
+    assert went(STORES, row("drop", 4, 3.0, peer=7, detail="storage full")) == (STORED, None, 3)
+
+
 def test_a_drop_is_of_the_subscriber_that_it_names() -> None:
     """Of the client itself if it names none; rows of the pair that come later count more."""
     drop = row("drop", 5, 2.0, peer=7, detail="no route")
@@ -95,3 +118,18 @@ def test_reasons_have_kinds() -> None:
         CRASH,
         OTHER,
     ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_pairs_of_all_ends_are_the_expected_ones(seed: int) -> None:
+    """On random traces, some of whose pairs are not delivered."""
+    found = measured([c.expected, *ENDS], random_trace(seed))
+    assert found["delivered"] < found["expected"]
+    assert sum(found[end.column] for end in ENDS) == found["expected"]
+
+
+def test_a_carrier_that_is_a_subscriber_drops_what_others_lack() -> None:
+    """Node 2 has its own notification, and then drops its copy: subscriber 3 goes without."""
+    rows = [publish(1.0, 1, "1:0", [2, 3]), route(1.5, 1, "1:0", [2, 3]), deliver(2.0, 2, "1:0", 1)]
+    found = measured(ENDS, [*rows, row("drop", 2, 3.0, detail="buffer full")])
+    assert {name: count for name, count in found.items() if count} == {"delivered": 1, "lost_to_limit": 1}
