@@ -2,6 +2,8 @@
 
     python -m benchmarks.csma_ca_model DIR    prints the model, the embedded MAC, and ns-3 from DIR/lr_wpan.csv, as CSV
 
+The last rows of each number of senders are z: how many standard errors a simulator's mean is from the model's.
+
 Senders that all hear each other offer frames to one receiver. Times are symbols of 16 us. A radio receives a frame if
 it listened, and was at no other frame, when it began, with the bit errors of annex E.4.1.8. The standard does not say
 how a clear-channel assessment (CCA) counts a signal that lasts for a part of it: `CCAS` are three readings.
@@ -25,7 +27,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from statistics import fmean
+from statistics import fmean, variance
 
 from benchmarks.mac_fidelity import BYTES, FILE, METRICS, Planned, on_radio, read_groups, saturated
 from roambus.python_protocol.simtime import MICROSECOND, SECOND
@@ -40,8 +42,9 @@ QUEUE = 32
 
 AVERAGE, ANY, AT_END = "average", "any", "at its end"
 CCAS = (AVERAGE, ANY, AT_END)
-"""The power is averaged, as a CC2420 does; any power during it counts; or a signal that ends during it does not count,
-as in ns-3 before 3.47."""
+"""The power is averaged, as a CC2420 does, with shares rounded down to sixteenths, as in Castalia's radio; any power
+during it counts; or a signal that ends during it does not count, as in ns-3 before 3.47."""
+SIXTEENTHS = 16
 CCA_DBM, NOISE_DBM, FIRST_METRE_DB, DB_PER_DECADE = -85.0, -100.0, 55.0, 24.0
 
 SENDERS = (2, 5, 10, 20, 50)
@@ -177,7 +180,7 @@ class Model:
         for frame in self.air:
             overlap = min(frame.end, now) - max(frame.start, since)
             if frame.sender != sender and overlap > 0:
-                share = overlap / CCA if self.cca == AVERAGE else 1.0
+                share = math.floor(SIXTEENTHS * overlap / CCA) / SIXTEENTHS if self.cca == AVERAGE else 1.0
                 is_missed = self.cca == AT_END and frame.start < since and frame.end < now
                 power_mw += 0.0 if is_missed else share * self.powers_mw[frame.sender][sender]
         return power_mw < 10 ** (CCA_DBM / 10)
@@ -270,6 +273,19 @@ def on_model(senders: int, seed: int, cca: str = AVERAGE) -> Mapping[str, float]
     return Model(saturated(senders, seed), cca).run()
 
 
+def z_scores(simulator: Sequence[Mapping[str, float]], model: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Each metric's difference of means in standard errors; infinite for different constants."""
+    return {
+        name: _z(*([metric(row) for row in rows] for rows in (simulator, model))) for name, metric in METRICS.items()
+    }
+
+
+def _z(first: Sequence[float], second: Sequence[float]) -> float:
+    difference = fmean(first) - fmean(second)
+    error = math.sqrt(variance(first) / len(first) + variance(second) / len(second))
+    return difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
+
+
 def published(senders: int, frames_per_s: float = 400.0) -> dict[str, float]:
     """The metrics of the published chain, by fixed point; its time step is the unit backoff."""
     length = (BYTES + OVERHEAD_BYTES) * 8 / BITS_PER_SYMBOL
@@ -310,6 +326,9 @@ def table(path: Path, seeds: int) -> Iterator[list[str]]:
         for source, rows in sources.items():
             means = [fmean(metric(row) for row in rows) for metric in METRICS.values()]
             yield [str(senders), source, *(f"{mean:.4g}" for mean in means)]
+        for simulator, cca in (("embedded", AVERAGE), ("ns-3", AT_END)):
+            scores = z_scores(sources[simulator], sources[f"model, CCA {cca}"])
+            yield [str(senders), f"z of {simulator}, CCA {cca}", *(f"{score:.2f}" for score in scores.values())]
         chain = published(senders)
         yield [str(senders), "Park et al. 2009", *(f"{chain[name]:.4g}" if name in chain else "" for name in METRICS)]
 

@@ -22,8 +22,9 @@ import click
 
 from roambus.bridge.system.code import COMMANDS, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
+from roambus.bridge.system.interrupts import termination_interrupts
 from roambus.bridge.system.printed import escaped
-from roambus.bridge.system.process import remove_abandoned, termination_interrupts
+from roambus.bridge.system.private_folder import remove_abandoned
 from roambus.console.output import CommandOutput, with_options
 
 MODULES = {

@@ -23,7 +23,7 @@ from roambus.bridge.host.codec import CodecError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import PARTS, is_own_file
 from roambus.bridge.system.errors import AgentError, SideEffectError, UserError
-from roambus.bridge.system.process import is_raised
+from roambus.bridge.system.interrupts import is_raised
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, TimerFired

@@ -43,10 +43,10 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
 from roambus.bridge.system.code import code_hash
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
-from roambus.bridge.system.process import EndedError, OverdueError, run_in_child
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
 from roambus.bridge.trace.schema import AIR, END, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
 from roambus.python_protocol.agent import Agent

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import NamedTuple, cast
 
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import is_raised
+from roambus.bridge.system.interrupts import is_raised
 
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"

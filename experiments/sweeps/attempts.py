@@ -33,7 +33,8 @@ from roambus.bridge.runs.run import (
     run_alone,
     run_key,
 )
-from roambus.bridge.system.process import EndedError, termination_interrupts
+from roambus.bridge.system.child_process import EndedError
+from roambus.bridge.system.interrupts import termination_interrupts
 
 PREFIX = ".unfinished-"
 LOCK_FILE = "lock"

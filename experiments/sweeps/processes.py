@@ -25,8 +25,9 @@ from types import ModuleType
 from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.runs.run import RunPlan, run_key
+from roambus.bridge.system.child_process import EndedError
 from roambus.bridge.system.errors import RoambusError, UserError
-from roambus.bridge.system.process import EndedError, termination_interrupts, termination_noticed
+from roambus.bridge.system.interrupts import termination_interrupts, termination_noticed
 from roambus.experiments.sweeps.attempts import attempt_in_child
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 

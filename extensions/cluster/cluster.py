@@ -34,7 +34,7 @@ from roambus.bridge.backend import BackendFactory
 from roambus.bridge.runs.run import RunPlan, run_key
 from roambus.bridge.system.code import PACKAGE_FOLDER
 from roambus.bridge.system.errors import RoambusError, UserError
-from roambus.bridge.system.process import SHIPMENT, private_folder
+from roambus.bridge.system.private_folder import SHIPMENT, private_folder
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import prepare
 from roambus.extensions.cluster.tasks import Outcome, Outcomes, worker

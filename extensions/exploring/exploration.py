@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.system.process import run_in_child
+from roambus.bridge.system.child_process import run_in_child
 from roambus.bridge.transcript.transcript import Overrides, plan
 from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Bounds, Checker, Violation, Visitor
 from roambus.extensions.exploring.counterexamples import Writer

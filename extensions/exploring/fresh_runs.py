@@ -23,8 +23,8 @@ from typing import Any
 
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.system.child_process import run_in_child, start_child
 from roambus.bridge.system.errors import RoambusError
-from roambus.bridge.system.process import run_in_child, start_child
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow, plan

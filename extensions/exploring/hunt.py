@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import collector_paused
+from roambus.bridge.system.child_process import EndedError, run_in_child
 from roambus.bridge.system.errors import AgentError, BackendError, UserError
-from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan

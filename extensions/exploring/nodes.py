@@ -22,7 +22,7 @@ from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.system.errors import SideEffectError, UserError
-from roambus.bridge.system.process import is_raised
+from roambus.bridge.system.interrupts import is_raised
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.exploring.copies import Copier, Numbering, shared_by
 from roambus.extensions.exploring.manual import ChanceError, ManualAgent, ScriptedChance, Timers

@@ -30,8 +30,10 @@ from roambus.bridge.runs.layout import NODES_FOLDER
 from roambus.bridge.runs.run import Drive, Driven, RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import FaultKind
+from roambus.bridge.system.child_process import fork
 from roambus.bridge.system.errors import BackendError, RoambusError
-from roambus.bridge.system.process import BRIDGE, INTERRUPTING, fork, interrupts_postponed, private_folder
+from roambus.bridge.system.interrupts import INTERRUPTING, interrupts_postponed
+from roambus.bridge.system.private_folder import BRIDGE, private_folder
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.live.conductor import Conductor, Deployment
 from roambus.extensions.live.connection import Peers

@@ -35,7 +35,7 @@ from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import code_hash
 from roambus.bridge.system.errors import BackendError, RoambusError, UserError
-from roambus.bridge.system.process import BRIDGE, private_folder
+from roambus.bridge.system.private_folder import BRIDGE, private_folder
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.live.answers import ENDED, IDLE, PREPARED, RUNNING
 from roambus.extensions.live.connection import PROTOCOL, Answer, Listener

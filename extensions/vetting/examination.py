@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from typing import IO, cast
 
 from roambus.bridge.agents import load_agent
+from roambus.bridge.system.child_process import EndedError, run_in_child
 from roambus.bridge.system.code import is_own_file
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import EndedError, run_in_child
 from roambus.bridge.trace.parquet import first_difference
 from roambus.extensions.vetting.findings import Finding, Line, place_of_agent, shared_memory, suspects, time_or_chance
 from roambus.extensions.vetting.isolation import error_file, play_isolated

@@ -23,8 +23,8 @@ from typing import Any, cast
 
 from roambus.bridge.host.agents import Handle, raised_at
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.system.child_process import start_child
 from roambus.bridge.system.errors import AgentError
-from roambus.bridge.system.process import start_child
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.extensions.vetting.scenes import Job, Scene, with_contents
 from roambus.python_protocol.actions import Action, CancelTimer, SetTimer

@@ -32,7 +32,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from roambus.bridge.system.code import is_installed, project_files
 from roambus.bridge.system.errors import RoambusError, UserError
-from roambus.bridge.system.process import SHIPMENT, is_raised, private_folder
+from roambus.bridge.system.interrupts import is_raised
+from roambus.bridge.system.private_folder import SHIPMENT, private_folder
 from roambus.bridge.trace.parquet import DamagedTraceError
 from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local

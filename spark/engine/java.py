@@ -29,7 +29,7 @@ from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
 from roambus.bridge.system.errors import RoambusError, UserError, describe_end
-from roambus.bridge.system.process import SPARK, private_folder
+from roambus.bridge.system.private_folder import SPARK, private_folder
 
 LOOPBACK = "127.0.0.1"
 OLDEST, NEWEST = 17, 25

@@ -28,8 +28,8 @@ from roambus.bridge.backend import (
 )
 from roambus.bridge.checked_backend import MOST_STEPS_AT_ONCE, CheckedBackend
 from roambus.bridge.runs.run import execute_in_child
+from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
 from roambus.bridge.system.errors import BackendError, RoambusError
-from roambus.bridge.system.process import EndedError, OverdueError, run_in_child
 from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.simtime import SECOND
 from tests.bridge.runs.test_run import plan_of

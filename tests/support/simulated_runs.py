@@ -23,7 +23,7 @@ from benchmarks.trials.processes import (
 from roambus.bridge.backends.castalia.installation import find_installation
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import BRIDGE, prefix_of
+from roambus.bridge.system.private_folder import BRIDGE, prefix_of
 
 TEMPLATE, AGENT, NODES = "thesis", "mft", 6
 """With the values that the template has by itself, a run of six nodes."""

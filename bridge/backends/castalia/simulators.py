@@ -26,7 +26,7 @@ from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError, UserError, describe_end
-from roambus.bridge.system.process import interrupts_postponed
+from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.roles import NodeId
 
 LAST_LINES = 5

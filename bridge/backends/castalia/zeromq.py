@@ -29,7 +29,8 @@ from zmq.utils import z85
 from zmq.utils.monitor import recv_monitor_message
 
 from roambus.bridge.system.errors import BackendError, UserError, peak_memory_mib
-from roambus.bridge.system.process import BRIDGE, interrupts_postponed, private_folder
+from roambus.bridge.system.interrupts import interrupts_postponed
+from roambus.bridge.system.private_folder import BRIDGE, private_folder
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Reject, ToSimulator
 

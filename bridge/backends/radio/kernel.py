@@ -21,7 +21,7 @@ from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for t
 from roambus.bridge.backends.radio.mac.interface import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
-from roambus.bridge.system.process import interrupts_postponed
+from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
 Reached = tuple[int, int, int, int, int]

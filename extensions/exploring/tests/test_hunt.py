@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from roambus.bridge.system.child_process import run_in_child
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.process import run_in_child
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands

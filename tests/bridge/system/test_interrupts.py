@@ -1,12 +1,12 @@
 """Ctrl-C and SIGTERM can wait, but are never lost."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
 
-from roambus.bridge.system.process import interrupts_postponed, termination_interrupts
+from roambus.bridge.system.interrupts import interrupts_postponed, is_raised, termination_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +117,43 @@ def test_a_swallowed_termination_is_not_forgotten_by_a_block_that_begins_later()
     with pytest.raises(KeyboardInterrupt):
         swallowing()
     assert done == ["first"]
+
+
+def raised_by(action: Callable[[], object]) -> KeyboardInterrupt:
+    """The interrupt with which an action ends."""
+    with pytest.raises(KeyboardInterrupt) as caught:
+        action()
+    return caught.value
+
+
+def raises_after_a_word_of_several_bytes() -> None:
+    if "ä": raise KeyboardInterrupt  # fmt: skip  # noqa: E701  # columns are bytes
+
+
+def is_interrupted() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def is_interrupted_before_it_raises() -> None:
+    raise KeyboardInterrupt(*map(signal.raise_signal, [signal.SIGINT]))
+
+
+def test_a_raise_of_the_code_is_no_signal() -> None:
+    """An agent that raises KeyboardInterrupt has a mistake; Ctrl-C ends the command."""
+    assert is_raised(raised_by(raises_after_a_word_of_several_bytes))
+
+
+@pytest.mark.parametrize("action", [is_interrupted, is_interrupted_before_it_raises])
+def test_a_signal_is_no_raise_of_the_code(action: Callable[[], object]) -> None:
+    """Also on a line that was about to raise."""
+    assert not is_raised(raised_by(action))
+
+
+def test_a_signal_that_our_handler_raises_is_no_raise_of_the_code() -> None:
+    """SIGTERM becomes a KeyboardInterrupt of ours."""
+
+    def terminated() -> None:
+        with termination_interrupts():
+            signal.raise_signal(signal.SIGTERM)
+
+    assert not is_raised(raised_by(terminated))

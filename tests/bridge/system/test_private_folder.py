@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.system.process import (
+from roambus.bridge.system.private_folder import (
     BEING_MADE_S,
     BRIDGE,
     LONGEST_TEMPORARY,
@@ -25,7 +25,7 @@ from roambus.bridge.system.process import (
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from roambus.bridge.system.process import SPARK, private_folder
+from roambus.bridge.system.private_folder import SPARK, private_folder
 with private_folder(SPARK, Path(sys.argv[1])) as folder:
     (folder / "something").mkdir()
     os.kill(os.getpid(), signal.SIGKILL)
@@ -35,11 +35,11 @@ INTERRUPTED = """
 import gc, signal, sys
 from itertools import count
 from pathlib import Path
-from roambus.bridge.system import process
+from roambus.bridge.system import interrupts, private_folder
 
 def interrupt(frame, event, _):
     global left
-    if frame.f_code.co_filename == process.__file__:
+    if frame.f_code.co_filename in (interrupts.__file__, private_folder.__file__):
         frame.f_trace_opcodes = True
         left -= event == "opcode"
         if event == "opcode" and left == 0:
@@ -50,7 +50,7 @@ for number in count(1):
     left = number
     try:
         sys.settrace(interrupt)
-        with process.private_folder(process.BRIDGE, Path(sys.argv[1])) as folder:
+        with private_folder.private_folder(private_folder.BRIDGE, Path(sys.argv[1])) as folder:
             (folder / "file").touch()
         sys.settrace(None)
         break

@@ -48,7 +48,7 @@ for attempt in range(2):
 LONG_TASK = """
 import sys, time
 from pathlib import Path
-from roambus.bridge.system.process import termination_interrupts
+from roambus.bridge.system.interrupts import termination_interrupts
 from roambus.spark.engine.session import interruptible, spark_session
 
 def work(batches, begun=sys.argv[1]):

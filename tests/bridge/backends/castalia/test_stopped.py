@@ -17,7 +17,7 @@ import pytest
 from benchmarks.trials.processes import ROAMBUS, STAND_IN, describe, marked, wait_for
 from roambus.bridge.backends.castalia.simulators import SESSION
 from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_FOLDER, SIMULATOR_LOG, TRACE_FILE
-from roambus.bridge.system.process import BRIDGE, prefix_of
+from roambus.bridge.system.private_folder import BRIDGE, prefix_of
 from roambus.experiments.sweeps.attempts import PREFIX as WORKSPACE
 from tests.support.files import files_below
 from tests.support.simulated_runs import Stage, set_stage, sweep, sweep_command

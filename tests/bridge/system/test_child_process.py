@@ -7,8 +7,8 @@ import pytest
 
 FORKING = """
 import os, signal, time
-from roambus.bridge.system.process import termination_interrupts
-from roambus.bridge.system.process import run_in_child
+from roambus.bridge.system.interrupts import termination_interrupts
+from roambus.bridge.system.child_process import run_in_child
 
 def told_to_end():
     os.kill(os.getpid(), signal.SIGTERM)
