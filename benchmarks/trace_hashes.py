@@ -81,9 +81,10 @@ def _ideal_jobs() -> Iterator[Job]:
     for agent in BROKER_FAMILY:
         yield Job("tree", agent, "ideal", BARE)
         yield Job("migrations", agent, "ideal", BARE, ("moving=clients",))
+    silent = ("publish_interval=0s",)
     for agent in ("beacon", "flooding", "gossip"):
-        yield Job("field", agent, "ideal")
-    yield Job("field", "aodv", "ideal", ("link_layer=false",))
+        yield Job("field", agent, "ideal", settings=silent)
+    yield Job("field", "aodv", "ideal", ("link_layer=false",), silent)
     yield Job("skip-ring", "skip-ring", "ideal")
     yield Job("caching-move", "caching", "ideal", BARE)
     published = ("home_decides", "correct_old", "forget_ways", "replay_always", "greet_back", "tell_turns", "ask_gaps")

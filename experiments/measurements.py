@@ -31,11 +31,14 @@ from roambus.bridge.runs.layout import (
     SEED,
     TITLES,
     count_runs,
+    find_traces,
     read_asked,
 )
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import open_regular
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
+from roambus.spark.aggregation.traces import MADE_OF, fingerprint
 from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
 
@@ -179,14 +182,23 @@ def _read_table(results: Path, name: str) -> tuple[pd.DataFrame, tuple[Metric, .
     if not file.is_file():
         raise UserError(f"{file} is not there: run `roambus aggregate {results}` first")
     try:
-        with file.open("rb") as opened:  # Arrow knows no names that are not UTF-8
+        with open_regular(file) as opened:  # Arrow knows no names that are not UTF-8
             table = pq.read_table(opened, partitioning=None, page_checksum_verification=True)
         table.validate(full=True)
+        made_of = (table.schema.metadata or {}).get(MADE_OF.encode(), b"").decode()
         frame: pd.DataFrame = table.to_pandas()
+        _refuse_old(results, file, made_of)
         return _checked(name, frame), declared((table.schema.metadata or {}).get(DECLARED.encode(), b"[]").decode())
     except (OSError, pa.ArrowException, ValueError, TypeError, KeyError, MemoryError) as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise UserError(f"{file}: damaged ({problem}): run `roambus aggregate {results}` again") from None
+
+
+def _refuse_old(results: Path, file: Path, made_of: str) -> None:
+    """Raise UserError for a table of other runs than there are; without any runs the table is all that there is."""
+    now = fingerprint(find_traces(results))
+    if made_of and now and made_of != now:
+        raise UserError(f"{file}: the runs have changed since: run `roambus aggregate {results}` again")
 
 
 _COLUMNS = {RUNS: (AGENT, SEED), POINTS: (AGENT, METRIC, *MEASURED)}

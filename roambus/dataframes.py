@@ -39,7 +39,8 @@ Where = Mapping[str, Values]
 def results(folder: str | PathLike[str], study: str | None = None) -> Results:
     """Read the runs in a sweep's folder, with all their metrics.
 
-    Spark computes missing metrics and keeps them. A warning names damaged and missing runs, and so does `problems`.
+    Spark computes missing metrics, which the user's cache keeps. A warning names damaged and missing runs, and so does
+    `problems`.
     `study` is the file of your own study. The folder can be an object-store address, such as s3://bucket/thesis. Raise
     UserError without a readable run, RoambusError if Spark fails.
     """

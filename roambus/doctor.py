@@ -47,7 +47,7 @@ from roambus.bridge.backends.castalia.installation import (
     tried,
 )
 from roambus.bridge.backends.registry import DEFAULT
-from roambus.bridge.system.code import SIMULATORS, named
+from roambus.bridge.system.code import SIMULATORS, load, named
 from roambus.bridge.system.errors import UserError
 
 
@@ -293,7 +293,7 @@ CASTALIA = Simulator(
 
 def simulators() -> dict[str, Simulator]:
     """Return the simulators by the names of their back-ends; the core's first."""
-    return {"castalia": CASTALIA} | {name: point.load() for name, point in named(SIMULATORS).items()}
+    return {"castalia": CASTALIA} | {name: load(point) for name, point in named(SIMULATORS).items()}
 
 
 BUILDING = (

@@ -8,10 +8,11 @@ goes on. An agent is a name, a file's path, or a class, also one defined in a ce
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from numbers import Integral
 from os import PathLike
@@ -21,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
-from roambus.bridge.system.code import named
+from roambus.bridge.system.code import load, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
@@ -79,7 +80,7 @@ class FinishedRun:
         """Return the film of `roambus replay`, which a notebook shows; raise UserError without the viewer."""
         if (point := named(PAGES).get("film")) is None:
             raise UserError("this installation has no viewer, which makes films")
-        return Film(point.load()(self.folder))
+        return Film(load(point)(self.folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +103,16 @@ def run(  # noqa: PLR0913  # each is one thing that the command has an option fo
     backend: str | None = None,
     level: str = "app",
     record: bool = False,
+    replace: bool = False,
 ) -> FinishedRun:
-    """Make one run of a template, unless it is complete; raise RoambusError if it fails."""
+    """Make one run of a template, unless it is complete; raise RoambusError if it fails.
+
+    With `replace` a complete run of other code or another template makes way.
+    """
     _check(template=template, seed=seed, settings=settings, out=out, backend=backend, level=level)
     if swept := [setting for setting, values in _listed(settings).items() if len(values) != 1]:
         raise UserError(f"settings: a run has one value of {swept[0]!r}: give one, or use roambus.sweep")
-    run_options = RunOptions(level, retry_failed=True, record=record)
+    run_options = RunOptions(level, retry_failed=True, record=record, replace=replace)
     (folder,) = make_runs(
         template, agent, settings, seeds=[seed], out=Path(out), backend=backend, workers=1, run_options=run_options
     )
@@ -127,7 +132,7 @@ def make_runs(  # noqa: PLR0913  # as for `run`
 ) -> list[Path]:
     """Make a point's missing runs; return each run's folder. Raise RoambusError."""
     request = _request(template, [agent], settings, None, out)
-    asked = replace(request.of_template("roambus.run"), seeds=tuple(seeds))
+    asked = dataclasses.replace(request.of_template("roambus.run"), seeds=tuple(seeds))
     for problem in _made(asked, out, workers, backend, run_options):
         raise RoambusError(problem)
     return [Path(out, point.place) for point in expand(asked)]
@@ -143,12 +148,13 @@ def sweep(  # noqa: PLR0913  # as for `run`
     backend: str | None = None,
     workers: int | None = None,
     retry_failed: bool = False,
+    replace: bool = False,
 ) -> Results:
     """Make a sweep's incomplete runs, and compute their metrics.
 
     `name` is a sweep or template, by name or path, as for `roambus sweep`. Without `agents` a sweep has its own, and a
     template `beacon`. Each setting is a value, or a list of values to compare. Failed runs are left out with a warning,
-    which names the first. Raise UserError.
+    which names the first. With `replace` complete runs of other code or another template make way. Raise UserError.
     """
     _check(name=name, agents=agents, seeds=seeds, settings=settings, backend=backend, workers=workers)
     if out is None:
@@ -157,7 +163,7 @@ def sweep(  # noqa: PLR0913  # as for `run`
     folder = Path(out)
     asked = _request(name, agents, settings, seeds, folder).sweep()
     at_once = workers or cores()
-    problems = _made(asked, folder, at_once, backend, RunOptions(retry_failed=retry_failed))
+    problems = _made(asked, folder, at_once, backend, RunOptions(retry_failed=retry_failed, replace=replace))
     if problems:
         warnings.warn(f"{len(problems)} runs failed; the first: {problems[0]}", stacklevel=2)
     return results(folder)

@@ -5,6 +5,8 @@ A file has one of two forms:
 - Events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, later `42 CONN 3 7 down`; the
   rest is ignored.
 - CSV with `,`, `;` or tabs, whose heading names `start`, `end`, `a` and `b`.
+
+Contacts that end when they begin, as many of a scan every few minutes do, are left out and counted.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import csv
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from roambus.bridge.formats.movement import Extent, time_s
 from roambus.bridge.scenario.plans import LinkChange
@@ -24,6 +27,8 @@ from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 _COLUMNS = ("start", "end", "a", "b")
 _SEPARATORS = ",;\t"
+_OF_LINKS = ("loss", "delay")
+"""What a link could have beside its times, and a contact has not."""
 _UP = {"up": True, "down": False}
 _CONNECTION = "CONN"
 _OF_MESSAGES = ("C", "S", "DE", "A", "DR", "R")
@@ -33,13 +38,21 @@ _FORMS = "give CONN events of the ONE (10.5 CONN 3 7 up), or CSV whose heading h
 Pair = tuple[NodeId, NodeId]
 
 
-def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
+class Contacts(NamedTuple):
+    """The changes of links by time, and the number of contacts that were left out since they last no time."""
+
+    changes: tuple[LinkChange, ...]
+    passing: int = 0
+
+
+def read_contacts(path: Path, extent: Extent) -> Contacts:
     """Return link changes by time; raise UserError with file and line, or OSError."""
     lines = read_lines(path)
     number, first = next(lines, (0, ""))
     separator = next((candidate for candidate in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, candidate))), None)
     if separator is not None:
-        reader: _Csv | _Events = _Csv(_cells(first, separator), separator, extent)
+        with mistakes_at(f"{path}:{number}"):
+            reader: _Csv | _Events = _Csv(_cells(first, separator), separator, extent)
     else:
         reader = _Events(extent)
         lines = chain([(number, first)] if first else (), lines)
@@ -48,13 +61,17 @@ def read_contacts(path: Path, extent: Extent) -> tuple[LinkChange, ...]:
             reader.take(line)
     contacts = list(reader.contacts())
     if not contacts:
-        raise UserError(f"{path}: there is no contact in it: {_FORMS}")
+        problem = (
+            f"its {reader.passing} contacts end when they begin" if reader.passing else "there is no contact in it"
+        )
+        raise UserError(f"{path}: {problem}: {_FORMS}")
     if (begin := min(start for _, start, _ in contacts)) >= extent.time_limit:
         limit = extent.time_limit / SECOND
         raise UserError(f"{path}: its first contact, at {begin / SECOND:g} s, is after the run of {limit:g} s")
-    return tuple(
-        sorted(_changes(contacts, extent.time_limit), key=lambda change: (change.at, change.up, change.a, change.b))
+    changes = sorted(
+        _changes(contacts, extent.time_limit), key=lambda change: (change.at, change.up, change.a, change.b)
     )
+    return Contacts(tuple(changes), reader.passing)
 
 
 Contact = tuple[Pair, SimTime, SimTime]
@@ -100,21 +117,31 @@ def _cells(line: str, separator: str) -> list[str]:
 class _Csv:
     def __init__(self, columns: list[str], separator: str, extent: Extent) -> None:
         self._extent = extent
+        self.passing = 0
+        """How many contacts end when they begin: no frame passes in them."""
         self._separator = separator
-        self._places = [columns.index(name) for name in _COLUMNS]
+        if twice := next((name for name in columns if columns.count(name) > 1), None):
+            raise ValueError(f"the heading has the column {twice!r} twice")
+        if unused := next((name for name in columns if name.lower() in _OF_LINKS), None):
+            raise ValueError(
+                f"contacts have no {unused}: leave the column out, and set SN.ideal.{unused} for all links"
+            )
+        self._width, self._places = len(columns), [columns.index(name) for name in _COLUMNS]
         self._contacts: list[Contact] = []
 
     def take(self, line: str) -> None:
         """Take one line; raise ValueError for no contact."""
         cells = _cells(line, self._separator)
-        if len(cells) <= max(self._places):
-            raise ValueError(f"{line:.40} has no column for each of {', '.join(_COLUMNS)}")
+        if len(cells) != self._width:
+            raise ValueError(f"{line:.40} has {len(cells)} columns, and the heading has {self._width}")
         start, end, a, b = (cells[place] for place in self._places)
         begins, ends = from_seconds(time_s(start)), from_seconds(time_s(end))
-        if ends <= begins:
+        if ends < begins:
             raise ValueError(f"a contact that begins at {start} s cannot end at {end} s")
         a_node, b_node = sorted(_read_pair(self._extent, a, b))
-        self._contacts.append(((a_node, b_node), begins, ends))
+        self.passing += begins == ends
+        if begins < ends:
+            self._contacts.append(((a_node, b_node), begins, ends))
 
     def contacts(self) -> Iterator[Contact]:
         """All contacts."""
@@ -129,6 +156,7 @@ class _Events:
 
     def __init__(self, extent: Extent) -> None:
         self._extent = extent
+        self.passing = 0
         self._begun: dict[Pair, SimTime] = {}
         self._contacts: list[Contact] = []
         self._last: SimTime = 0
@@ -141,7 +169,7 @@ class _Events:
         at = from_seconds(time_s(words[0]))
         if words[1] != _CONNECTION:
             return
-        if len(words) < 5 or words[4] not in _UP:
+        if len(words) != 5 or words[4] not in _UP:
             raise ValueError(f"{line:.40} is not an event such as 10.5 CONN 3 7 up")
         if at < self._last:
             raise ValueError(f"an event at {words[0]} s comes after a later one")
@@ -157,6 +185,8 @@ class _Events:
             self._begun[pair] = at
         elif (begun := self._begun.pop(pair)) < at:
             self._add(pair, begun, at)
+        else:
+            self.passing += 1
 
     def _add(self, pair: Pair, start: SimTime, end: SimTime) -> None:
         first, second = sorted(pair)

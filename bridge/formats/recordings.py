@@ -77,11 +77,11 @@ NUMBERS = ("src", "dst", "channel", "mean_rssi", "pdr", "tx_count")
 REQUIRED = (TIME, *NUMBERS)
 """Every file's columns; others are ignored."""
 
-TIME_FORMS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+TIME_FORMS = (pacsv.ISO8601, "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 MOST_CHANNEL, MOST_ID, MOST_SENT = 255, 2**40, 2**31
 WEAKEST_DBM, STRONGEST_DBM = -200.0, 100.0
-_EARLIEST, _LATEST = 0, 7_258_118_400
-"""Seconds from 1970 to 2200: ns fit in 64 bits."""
+_EARLIEST, _LATEST = 0, 7_258_118_400 * 10**6
+"""Microseconds from 1970 to 2200: ns fit in 64 bits."""
 
 MOST_CHARACTERS = 65_536
 """Public recordings' headers have some 250."""
@@ -174,7 +174,7 @@ def read_rows(content: bytes) -> NDArray[Any]:
 
 
 def _parse(content: bytes) -> pa.Table:
-    types = {TIME: pa.timestamp("s"), **dict.fromkeys(NUMBERS, pa.float64())}
+    types = {TIME: pa.timestamp("us"), **dict.fromkeys(NUMBERS, pa.float64())}
     return pacsv.read_csv(
         io.BytesIO(content),
         parse_options=pacsv.ParseOptions(quote_char=False, ignore_empty_lines=False),
@@ -211,7 +211,7 @@ def _is_whole(numbers: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
 
 def _rows(columns: dict[str, NDArray[np.float64]], times: NDArray[np.int64]) -> NDArray[Any]:
     rows = np.zeros(len(times), ROW)
-    rows["at"] = times * 10**9
+    rows["at"] = times * 1000
     rows["channel"] = np.nan_to_num(columns["channel"], nan=EVERY_CHANNEL)
     for field, name in (("source", "src"), ("target", "dst"), ("delivery", "pdr"), ("sent", "tx_count")):
         rows[field] = columns[name]
@@ -230,7 +230,7 @@ def _first_wrong(content: bytes, names: Sequence[str]) -> RowError | None:
 
 def _unreadable(row: dict[str, str]) -> str:
     try:
-        pa.array([row[TIME]]).cast(pa.timestamp("s"))
+        pa.array([row[TIME]]).cast(pa.timestamp("us"))
     except pa.ArrowInvalid:
         return f"datetime is not a time such as 2017-06-21 11:48:36: {row[TIME][:30]!r}"
     for name in NUMBERS:

@@ -20,7 +20,7 @@ from types import FunctionType
 from typing import Any
 
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import read_bounded
+from roambus.bridge.system.files import open_regular, read_bounded
 from roambus.bridge.system.limits import RUNS as MOST_RUNS
 
 SWEEP_FILE = "sweep.json"
@@ -93,6 +93,10 @@ TITLES, AXIS_TITLES = "titles", "axis_titles"
 """The keys for agents' display names, by label, and for the axes' titles."""
 ORACLE = "oracle_subscribers"
 """The key for agents that learn the subscribers from the scenario."""
+VALUES = "values"
+"""The key for values of axes whose folders have other names: by axis and name."""
+BACKEND, LEVEL, RECORD = "backend", "level", "record"
+"""The keys for how the runs were made: the back-end, the level of their traces, and whether frames are recorded."""
 MOST_BYTES = 16 * 2**20
 """A larger file describes no sweep."""
 
@@ -105,7 +109,7 @@ def read_asked(results: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             content = read_bounded(opened, MOST_BYTES)
         if len(content) > MOST_BYTES:
             raise _wrong(file, f"it is larger than {MOST_BYTES >> 20} MiB")
@@ -167,6 +171,10 @@ _SHAPES: dict[str, Any] = {
     ORACLE: [str],
     TITLES: {_EACH: str},
     AXIS_TITLES: {_EACH: str},
+    BACKEND: str,
+    LEVEL: str,
+    RECORD: bool,
+    VALUES: {_EACH: {_EACH: str}},
 }
 """The schema of each key: a type, an object or list of such, fixed values, or a function's check. Numbers are checked
 by `type`, for `isinstance` counts truth values as integers."""

@@ -26,6 +26,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LINE = re.compile(r"^made by (?P<code>roambus .+) on (?P<date>\d{4}-\d\d-\d\d) \d\d:\d\d UTC: (?P<machine>.+)$", re.M)
 _CPU = re.compile(r": complete in [\d.]+ s, ([\d.]+) s of CPU")
+NOTHING_PUBLISHED = "nothing was published"
 _MARK = "note: "
 """Marks a remark in the log."""
 
@@ -130,6 +131,8 @@ def _remarks(scenario: Scenario) -> Iterator[str]:
     workload, links = scenario.workload, scenario.measured
     if not (workload.subscriptions or workload.publications or workload.commands):
         yield "no node subscribes or publishes: set Application.roles, filter and publishInterval for traffic"
+    if passing := scenario.ideal.passing:
+        yield f"{passing} contacts end when they begin: they are left out"
     if links is None:
         return
     excerpt = links.excerpt(len(scenario.nodes), scenario.time_limit)

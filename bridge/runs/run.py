@@ -41,14 +41,24 @@ from roambus.bridge.runs.layout import (
     TRACE_FILE,
     unlinked_below,
 )
-from roambus.bridge.runs.log import log_of, log_of_failure, version_of_code
+from roambus.bridge.runs.log import NOTHING_PUBLISHED, log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
 from roambus.bridge.system.code import code_hash
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
-from roambus.bridge.trace.schema import AIR, END, MIGRATION_MESSAGES, NO_TEMPLATE, RUN_KEY, USUAL_AIR, WARM_UP, About
+from roambus.bridge.trace.schema import (
+    AIR,
+    END,
+    MIGRATION_MESSAGES,
+    NO_TEMPLATE,
+    PUBLISH,
+    RUN_KEY,
+    USUAL_AIR,
+    WARM_UP,
+    About,
+)
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import format_parameters
 from roambus.python_protocol.simtime import SECOND
@@ -211,7 +221,8 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
     driven = drive(plan, scenario, agent, trace, backend)
     seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
     used = f"{seconds:.2f} s, {cpu_seconds:.2f} s of CPU, {peak_memory_mib()} MiB at most"
-    log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used, driven.remarks)
+    remarks = [*driven.remarks, *([] if trace.has(PUBLISH) else [NOTHING_PUBLISHED])]
+    log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used, remarks)
     (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
     about = _about(plan, scenario, agent, backend.name, driven.simulator)
     counted = {**_times(scenario), **_air(scenario, driven.framing), **_migrations(agent)}

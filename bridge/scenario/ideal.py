@@ -82,6 +82,8 @@ class IdealLinks:
         "m",
         Range(0, 1e6),
     )
+    passing: int = 0
+    """Contacts of the file that ended when they began, and are left out."""
 
 
 KEYS = (*keys_of(IdealLinks), COMPLETE, CONTACTS_FILE)

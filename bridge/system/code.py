@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.interrupts import is_raised
@@ -45,6 +45,19 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 def named(group: str) -> dict[str, EntryPoint]:
     """Return entry points by name; the search path's first wins."""
     return {point.name: point for point in reversed(installed(group))}
+
+
+def load(point: EntryPoint) -> Any:
+    """Return the object that an entry point names; raise UserError with its package, whatever its import raises."""
+    try:
+        return point.load()
+    except (UserError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        package = f" of package {point.dist.name}" if point.dist else ""
+        problem = str(error) if isinstance(error, Exception) else f"{type(error).__name__}: {error}"
+        text = f"{point.group}: {point.name}{package}: cannot import {point.value}: {problem}"
+        raise UserError(text) from error
 
 
 def is_own(point: EntryPoint) -> bool:

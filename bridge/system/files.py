@@ -7,6 +7,7 @@ lock. Results folders can be a stranger's: hidden links are not followed, and on
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import glob
 import gzip
@@ -56,9 +57,19 @@ def read_lines(path: Path, comment: str = "#") -> Iterator[tuple[int, str]]:
             yield number, text
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading; raise OSError, also for what is no regular file: a FIFO would wait for ever."""
+    # Without waiting, for between a look at the name and the opening it could become a FIFO.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(mode := os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, f"this is {_kind(mode)} and no regular file", str(path))
+    return open(descriptor, "rb")  # noqa: PTH123  # of a descriptor, which the caller closes
+
+
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return bytes, plain or gzipped; raise UserError if damaged or too large, OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         file.seek(0)
         try:
@@ -157,8 +168,12 @@ def check_replaceable(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISREG(mode):
-        kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
-        raise UserError(f"{path}: this is {kinds.get(stat.S_IFMT(mode), 'a device')}: give the name of a regular file")
+        raise UserError(f"{path}: this is {_kind(mode)}: give the name of a regular file")
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
 
 
 def user_cache() -> Path:

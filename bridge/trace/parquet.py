@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from roambus.bridge.system.errors import AgentError, UserError, mistakes_at
-from roambus.bridge.system.files import UnfinishedFile, check_writable
+from roambus.bridge.system.files import UnfinishedFile, check_writable, open_regular
 from roambus.bridge.system.limits import TRACE_ROWS
-from roambus.bridge.trace.schema import LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, TraceRow, read_metadata
+from roambus.bridge.trace.schema import EVENT, LATEST_S, NODE, TIME_S, TRACE_SCHEMA, About, TraceRow, read_metadata
 from roambus.python_protocol.simtime import SECOND
 
 GREATEST_NODE = 65535
@@ -73,6 +73,11 @@ class TraceWriter:
         self._rows.append(row)
         if len(self._rows) >= CHUNK_ROWS:
             self._pack()
+
+    def has(self, event: str) -> bool:
+        """Return whether there is a row of this event."""
+        self._pack()
+        return any(pc.any(pc.equal(batch[EVENT], event)).as_py() for batch in self._batches)
 
     def table(self) -> pa.Table:
         """Return all rows by time, then insertion."""
@@ -159,7 +164,7 @@ def opened_trace(file: Path) -> Iterator[pq.ParquetFile]:
     try:
         # By a file object, for Arrow knows no names that are not UTF-8.
         # Texts stay what they are in the file, numbers of a list, until it is known how long all of them are together.
-        with file.open("rb") as opened, _parquet(file, opened) as trace:
+        with open_regular(file) as opened, _parquet(file, opened) as trace:
             if not trace.schema.to_arrow_schema().remove_metadata().equals(TRACE_SCHEMA):
                 raise DamagedTraceError(file, "its columns are not those of a trace")
             _check_footer(file, trace.metadata)

@@ -79,6 +79,10 @@ KEYWORDS = (
 """Keywords of one line: run, display, numbers, network and names."""
 
 
+_ONCE = ("agent", "times", "by", "seed", "slot", "range", "speed")
+"""Keywords of which a second line would replace the first."""
+
+
 class _HeadReader:
     def __init__(self) -> None:
         self.head = Head()
@@ -89,6 +93,8 @@ class _HeadReader:
         """Links with their own delay or loss, and the line number."""
         self._block = ""
         """The keyword of the indented lines."""
+        self._given: dict[str, int] = {}
+        """The last line of each keyword."""
 
     def read(self, line: Line) -> None:
         """Read the next line; raises ValueError."""
@@ -101,6 +107,9 @@ class _HeadReader:
             self._block = keyword
         elif keyword in KEYWORDS:
             self._block = ""
+            if keyword in _ONCE and keyword in self._given:
+                raise ValueError(f"'{keyword}' stands in line {self._given[keyword]} already")
+            self._given[keyword] = line.number
             # Each of these reads the keywords that it knows, and nothing else.
             for read in (self._read_run, self._read_number, self._read_names):
                 read(line.number, keyword, rest.strip())
@@ -155,7 +164,10 @@ class _HeadReader:
         """Read a delay or a loss, of all links or of those listed before it."""
         *ways, last = words or [""]
         value = parse_positive(last) if keyword == "delay" else share(last)
+        if not ways and f"{keyword} of all" in self._given:
+            raise ValueError(f"'{keyword}' of all links stands in line {self._given[f'{keyword} of all']} already")
         if not ways:
+            self._given[f"{keyword} of all"] = number
             setattr(self.head, keyword, value)
         others: dict[str, float | SimTime] = getattr(self.head, "delays" if keyword == "delay" else "losses")
         for way in ways:

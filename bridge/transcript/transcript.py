@@ -19,7 +19,7 @@ from roambus.bridge.backends.ideal.backend import IdealBackend, make_ideal
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.system.code import DRIVERS, named
+from roambus.bridge.system.code import DRIVERS, load, named
 from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.commands import CommandReader
@@ -93,7 +93,7 @@ class Plan:
         return driver
 
     def _driver(self) -> Driver | None:
-        return named(DRIVERS)[self.head.driver].load()(self.timeline) if self.head.driver else None
+        return load(named(DRIVERS)[self.head.driver])(self.timeline) if self.head.driver else None
 
 
 def plan(document: Document, overrides: Overrides = Overrides()) -> Plan:

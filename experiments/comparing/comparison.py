@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -52,12 +53,12 @@ class Compared:
         return {"metric": self.metric, **tables, "files": list(self.files)}
 
 
-def compare_agents(measured: Measurements, asked: CompareOptions, folder: Path) -> Iterator[Compared]:
-    """Writes `folder`/STEM.csv for each metric; raises UserError."""
+def compare_agents(measured: Measurements, asked: CompareOptions, folder: Path | None = None) -> Iterator[Compared]:
+    """Compare each metric; with a folder write `folder`/STEM.csv. Raises UserError."""
     chosen = _chosen(measured, asked)
-    with writing(folder):
+    with writing(folder) if folder else nullcontext():
         for metric, stem in _stems(chosen, asked).items():
-            yield _compare(chosen, metric, folder / f"{stem}.csv")
+            yield _compare(chosen, metric, folder and folder / f"{stem}.csv")
 
 
 def draw_compared(
@@ -97,12 +98,14 @@ def file_stems(metrics: Sequence[str], ends: Sequence[str]) -> list[str]:
     return stems
 
 
-def _compare(measured: Measurements, metric: str, table: Path) -> Compared:
+def _compare(measured: Measurements, metric: str, table: Path | None) -> Compared:
     pairs = list(itertools.combinations(measured.agents, 2))
     points, tests = points_table(measured, metric), paired_tests(measured, metric, pairs)
-    table.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(table, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
-    return Compared(metric, text_of_comparison(measured, metric, points, tests), (table,), points, tests)
+    files = () if table is None else (table,)
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, partial(whole_table(points, tests).to_csv, index=False, lineterminator="\n"))
+    return Compared(metric, text_of_comparison(measured, metric, points, tests), files, points, tests)
 
 
 # The picture: a panel for each combination of the other axes' values, all of one scale

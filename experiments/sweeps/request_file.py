@@ -1,31 +1,35 @@
-"""The request of a results folder, `sweep.json`: study, sweep, template, values, axes, agents and seeds.
+"""The request of a results folder, `sweep.json`: study, sweep, template, values, axes, agents, seeds, and back-end.
 
-Readers find figures and claims by it. A second sweep must fit (same template, fixed values, axis names); its agents,
-values and seeds are added. A sweep locks its folder, checks the fit, writes the new file beside the old, renames it,
-and unlocks, so simultaneous sweeps see each other and readers know all runs to come. If the first sweep makes no run,
-its request is removed.
+Readers find figures and claims by it. A second sweep must fit (same template, fixed values, axis names, and `Making`);
+its agents, values and seeds are added. A sweep locks its folder, checks the fit, writes the new file beside the old,
+renames it, and unlocks, so simultaneous sweeps see each other and readers know all runs to come. If the first sweep
+makes no run, its request is removed.
 """
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.runs.layout import (
     AGENTS,
     AXES,
     AXIS_TITLES,
+    BACKEND,
+    LEVEL,
     MEASURE,
     MORE_SEEDS,
     ORACLE,
     PARAMETERS,
     PRECISION,
+    RECORD,
+    RECORD_FILE,
     SEEDS,
     SET,
     STUDY,
@@ -34,6 +38,8 @@ from roambus.bridge.runs.layout import (
     TEMPLATE,
     TITLES,
     TRACES,
+    VALUES,
+    files_of_runs,
     find_traces,
     read_asked,
 )
@@ -48,10 +54,22 @@ from roambus.experiments.templates.render import template_variables
 from roambus.python_protocol.settings import Setting, parameter_settings, plain
 
 _NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
-_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES}
+_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES, BACKEND, LEVEL, RECORD, VALUES}
 
 
-def describe(sweep: Sweep) -> dict[str, Any]:
+class Making(NamedTuple):
+    """How runs are made: what is in their keys or folders beside the sweep, the same in all runs of a folder."""
+
+    backend: str
+    level: str = TraceLevel.APP.value
+    record: bool = False
+
+    def described(self) -> dict[str, Any]:
+        """It as in `sweep.json`."""
+        return {BACKEND: self.backend, LEVEL: self.level, RECORD: self.record}
+
+
+def describe(sweep: Sweep, making: Making | None = None) -> dict[str, Any]:
     """The sweep as in `sweep.json`, without rare fields at their defaults."""
     return {
         STUDY: sweep.study,
@@ -68,7 +86,19 @@ def describe(sweep: Sweep) -> dict[str, Any]:
         **({ORACLE: oracle} if (oracle := _oracle(sweep)) else {}),
         **({TITLES: titles} if (titles := {agent.label: agent.title for agent in sweep.agents if agent.title}) else {}),
         **({AXIS_TITLES: axes} if (axes := dict(_axis_titles(sweep))) else {}),
+        **({VALUES: values} if (values := _values(sweep)) else {}),
+        **(making.described() if making else {}),
     }
+
+
+def _values(sweep: Sweep) -> dict[str, dict[str, str]]:
+    """The values of plain axes that folders have other names for."""
+    plain_axes = (axis for axis in sweep.axes if not axis.zipped)
+    found = {
+        axis.name: {label: plain(*values.values()) for label, values in axis.values.items()} for axis in plain_axes
+    }
+    renamed = {name: {key: text for key, text in values.items() if key != text} for name, values in found.items()}
+    return {name: values for name, values in renamed.items() if values}
 
 
 def _axis_titles(sweep: Sweep) -> Iterator[tuple[str, str]]:
@@ -105,7 +135,11 @@ def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
     if not asked.keys() >= _NEEDED:
         return "the same sweep"
     name = _source_again(asked.get(SWEEP) or "", str(asked[TEMPLATE]))
-    axes = {axis: ",".join(map(str, values)) for axis, values in asked[AXES].items()}
+    named = asked.get(VALUES, {})
+    axes = {
+        axis: ",".join(named.get(axis, {}).get(str(value), str(value)) for value in values)
+        for axis, values in asked[AXES].items()
+    }
     owners = asked.get(PARAMETERS, {})
     settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
@@ -124,12 +158,21 @@ def _source_again(sweep: str, template: str) -> str:
 
 
 def _made_as(results: Path) -> Iterator[str]:
-    for trace in find_traces(results):
+    if making := made_before(results, read_asked(results)):
+        yield from ("--backend", making.backend)
+        yield from ("--level", making.level) if making.level != TraceLevel.APP.value else ()
+        yield from ("--record",) if making.record else ()
+
+
+def made_before(results: Path | None, asked: Mapping[str, Any]) -> Making | None:
+    """How the folder's runs were made: by its request, or by its first trace if an earlier version made them."""
+    if BACKEND in asked:
+        return Making(*(asked[key] for key in (BACKEND, LEVEL, RECORD) if key in asked))
+    for trace in find_traces(results) if results else ():
         with suppress(UserError):
             if about := read_about(trace):
-                yield from ("--backend", about.backend)
-                yield from ("--level", about.level) if about.level != TraceLevel.APP.value else ()
-                return
+                return Making(about.backend, about.level, bool(results and files_of_runs(results, RECORD_FILE)))
+    return None
 
 
 def _option(name: str, value: str, owners: Sequence[str] | None) -> tuple[str, str]:
@@ -138,26 +181,33 @@ def _option(name: str, value: str, owners: Sequence[str] | None) -> tuple[str, s
     return "--param", f"{owners[0]}.{name}={value}" if len(owners) == 1 else f"{name}={value}"
 
 
+def _anything() -> None:
+    """Allow it."""
+
+
 @contextmanager
-def opened_results(sweep: Sweep, results: Path) -> Iterator[None]:
-    """Write the request, which must fit the present one; raises UserError, OSError."""
+def opened_results(
+    sweep: Sweep, results: Path, making: Making | None = None, check: Callable[[], None] = _anything
+) -> Iterator[None]:
+    """Write the request, which must fit the present one, and pass `check`; raises UserError, OSError."""
     file = results / SWEEP_FILE
     created, is_first = not results.exists(), not file.exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
         remove_unfinished(file)  # of a command that was killed: nobody else writes it now
-        description = describe(sweep)
+        description = describe(sweep, making)
         if file.is_file():
             old = read_asked(results)
-            if old.keys() - _OPTIONAL != _NEEDED:
+            if not is_whole(old):
                 raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
             _check_fit(old, description, results)
-            description = _merge(old, description)
+            description = united(old, description)
         with (
             _removed_if_empty(results, is_first, created),
             errors_named(file),
             UnfinishedFile(file) as unfinished,
         ):
+            check()
             unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
             unfinished.finish()
         remember(results, sweep.measure)
@@ -179,23 +229,45 @@ def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[
         raise
 
 
+def is_whole(request: Mapping[str, Any]) -> bool:
+    """Whether it has what every request has, and nothing unknown."""
+    return request.keys() - _OPTIONAL == _NEEDED
+
+
 def _check_fit(old: dict[str, Any], new: dict[str, Any], results: Path) -> None:
-    """Raise UserError for another template, fixed value or axis: runs would share places."""
+    """Raise UserError for another template, fixed value, axis or making: runs would share places."""
+    for kind, there, asked in differences(old, new, results):
+        raise UserError(f"{results} holds runs with {kind} {there}, not {asked}: choose another --out")
+
+
+def differences(
+    old: Mapping[str, Any], new: Mapping[str, Any], results: Path, others: Path | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """What makes two requests different experiments: its kind and both values.
+
+    The folders say how runs were made if the requests do not; without `others` there are no runs yet.
+    """
     names, wanted = (", ".join(request[AXES]) or "none" for request in (old, new))
-    for kind, there, asked in (
+    before, now = made_before(results, old), made_before(others, new) if others or BACKEND in new else None
+    made = zip((BACKEND, LEVEL, RECORD), map(_word, before), map(_word, now), strict=True) if before and now else ()
+    kinds = (
         (TEMPLATE, old[TEMPLATE], new[TEMPLATE]),
         (SET, _settings(old[SET]), _settings(new[SET])),
         (AXES, names, wanted),
-    ):
-        if there != asked:
-            raise UserError(f"{results} holds runs with {kind} {there}, not {asked}: choose another --out")
+        *made,
+    )
+    yield from ((kind, there, asked) for kind, there, asked in kinds if there != asked)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else "yes" if value else "no"
 
 
 def _settings(fixed: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={plain(value)}" for name, value in fixed.items()) or "none"
 
 
-def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def united(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """The union of both requests, named like the first; new values come last."""
     # Earlier requests stay: their runs are there, and would otherwise count as foreign.
     before, asked = old.get(MORE_SEEDS, {}), new.get(MORE_SEEDS, {})
@@ -204,9 +276,13 @@ def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     earlier, owners = old.get(PARAMETERS, {}), new.get(PARAMETERS, {})
     owners = {axis: list(dict.fromkeys([*earlier.get(axis, ()), *labels])) for axis, labels in owners.items()}
     titles = {key: {**old.get(key, {}), **new.get(key, {})} for key in (TITLES, AXIS_TITLES)}
+    both = old.get(VALUES, {}), new.get(VALUES, {})
+    titles[VALUES] = {axis: both[0].get(axis, {}) | both[1].get(axis, {}) for axis in both[0] | both[1]}
     measure, oracle = (list(dict.fromkeys([*old.get(key, []), *new.get(key, [])])) for key in (MEASURE, ORACLE))
+    making = {key: request[key] for request in (old, new) for key in (BACKEND, LEVEL, RECORD) if key in request}
     return {
         **new,
+        **making,
         STUDY: old[STUDY],
         SWEEP: old[SWEEP],
         AXES: {name: list(dict.fromkeys([*values, *new[AXES][name]])) for name, values in old[AXES].items()},

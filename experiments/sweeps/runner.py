@@ -9,10 +9,11 @@ task of a job array makes.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,8 @@ from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
 from roambus.bridge.runs.run import Origin, RunPlan, TraceState, has_failed, run_key, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.trace.parquet import TraceLevel
+from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, read_footer
+from roambus.bridge.trace.schema import RUN_KEY
 from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.settings_check import (
@@ -35,7 +37,9 @@ from roambus.experiments.sweeps.settings_check import (
     SEED_LINE,
     check_different,
     check_parameters,
+    check_seed,
     check_used,
+    meaning,
 )
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.render import defaults, find_beside, render
@@ -95,17 +99,21 @@ def plan_runs(
     """
     points = expand(sweep)
     firsts = [point for point in points if point.seed == sweep.seeds[0]]
-    planned = []
+    planned, meanings = [], []
     for point in watched(points):
         with _all_mistakes(sweep.template, point, backend):
             plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            check_parameters(sweep.template, point, _check(sweep.template, plan, backend))
-        planned.append((point, plan))
-    check_different(sweep, planned)
+            scenario = _check(sweep.template, plan, backend)
+            check_parameters(sweep.template, point, scenario)
+            meanings.append((point, meaning(plan, scenario, backend)))
+        else:
+            check_seed(sweep, point, plan, _rendered(sweep.template))
+        planned.append(plan)
+    check_different(sweep, meanings)
     check_used(sweep, firsts, partial(render_point, sweep.template), backend)
-    return [plan for _, plan in planned]
+    return planned
 
 
 @contextmanager
@@ -199,6 +207,22 @@ def prepare(plan: RunPlan, backend: BackendFactory) -> Scenario:
     with calling(backend, "prepare"):
         backend.prepare(scenario)
     return scenario
+
+
+def refuse_replacing(plans: Sequence[RunPlan], backend: BackendFactory, allowed: bool, repeatable: bool = True) -> None:
+    """Raise UserError, unless `allowed`, if a place has a complete run that is not this one.
+
+    Its agent, template, back-end or version of roambus is another one; no run that is not `repeatable` is the same.
+    """
+    for plan in () if allowed else plans:
+        with suppress(DamagedTraceError):
+            if not os.path.lexists(trace := plan.folder / TRACE_FILE):
+                continue
+            key = read_footer(trace).metadata.get(RUN_KEY)
+            if not repeatable or key != run_key(plan, backend):
+                why = "its agent, template or version of roambus is another one" if repeatable else "each differs"
+                keeps = "--replace does so, and another --out keeps both"
+                raise UserError(f"{plan.folder} holds a complete run, which this one would replace ({why}): {keeps}")
 
 
 def run_plans(

@@ -126,9 +126,9 @@ def _label(agent: str) -> str:
 
 
 def is_template(name: str) -> bool:
-    """Whether it is a template's path, or its name and no sweep's."""
+    """Whether it is a template's path (any but that of a sweep), or its name and no sweep's."""
     if name.endswith(TEMPLATE_SUFFIX) or Path(name).is_file():
-        return name.endswith(TEMPLATE_SUFFIX)
+        return not name.endswith(SWEEP_SUFFIX)
     return name not in shipped_files(SWEEP_SUFFIX) and name in shipped_files(TEMPLATE_SUFFIX)
 
 

@@ -1,38 +1,61 @@
 """Every setting of a sweep affects its runs, or the sweep is refused before its first run.
 
-Two points with equal rendered inis and files are an error that names the axis: without `seed-set` a template makes one
-run for every seed, and intervals of ± 0. So are a variable that changes no ini, and a parameter that does not reach the
-agents.
+Two points that a back-end reads alike are an error that names the axis, whatever their inis look like: 30 and 30.0, a
+seed in a comment. So are a variable that changes no ini, and a parameter that does not reach the agents. Each run's
+seed is read, so points are compared at their first seed only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
-from roambus.bridge.backend import BackendFactory, unused_keys
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backend import BackendFactory, simulator_keys_of, unused_keys
+from roambus.bridge.formats.ini import further_values, seed_of
 from roambus.bridge.formats.ini.syntax import parse_ini
+from roambus.bridge.host.agents import parameters_of
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.sweep import Point, Sweep
-from roambus.experiments.templates.render import template_variables
+from roambus.experiments.templates.render import is_only_printed, template_variables
 
-SEED_LINE = "write seed-set = {{ seed }}"
+SEED_LINE = "write seed-set = {{ seed }}, and no seed-set above it"
 AGENT_LINE = "write SN.node[*].Application.agent = {{ agent | quoted }}"
 PARAMETERS_LINE = "write SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}"
 
 Render = Callable[[Point], str]
 
 
-def check_different(sweep: Sweep, planned: Sequence[tuple[Point, RunPlan]]) -> None:
-    """Raise UserError for two points of the same run, naming the axis."""
-    known: dict[object, Point] = {}
-    for point, plan in planned:
-        first = known.setdefault((plan.ini, plan.radio_file, plan.files), point)
+def check_seed(sweep: Sweep, point: Point, plan: RunPlan, place: Path) -> None:
+    """Raise UserError unless the seed that is read from the ini, `place` in messages, is the run's."""
+    if seed_of(plan.ini, place) != point.seed:
+        first = replace(point, seed=sweep.seeds[0])
+        raise UserError(f"{sweep.template}: {_difference(sweep, first, point)}")
+
+
+def check_different(sweep: Sweep, read: Iterable[tuple[Point, bytes]]) -> None:
+    """Raise UserError for two points of one seed with the same `meaning`, naming the axis."""
+    known: dict[bytes, Point] = {}
+    for point, meant in read:
+        first = known.setdefault(meant, point)
         if first is not point:
             raise UserError(f"{sweep.template}: {_difference(sweep, first, point)}")
+
+
+def meaning(plan: RunPlan, scenario: Scenario, backend: BackendFactory | None) -> bytes:
+    """A digest of all that the back-end and the agents read of a run; raises UserError, OSError.
+
+    The scenario, the agents' parameters, the contents of files, and the keys that only a simulator knows.
+    """
+    agent = load_agent(plan.agent)
+    own = replace(scenario, agent="", agent_parameters={}, other_parameters={})
+    further = further_values(plan.ini) if simulator_keys_of(backend) else {}
+    files = [sha256(file.read_bytes()).digest() for _, file in plan.files]
+    return sha256(f"{own!r} {agent!r} {parameters_of(scenario, agent)!r} {further!r} {files!r}".encode()).digest()
 
 
 def _difference(sweep: Sweep, first: Point, second: Point) -> str:
@@ -58,6 +81,7 @@ def check_parameters(template: Path, point: Point, scenario: Scenario) -> None:
 
 def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: BackendFactory | None = None) -> None:
     """Raise UserError for a fixed variable that changes no key of the back-end."""
+    _check_printed(sweep, points, render)
     for name, value in _common(sweep):
         keys = set[str]().union(*(_changed_keys(point, name, render) for point in points))
         if not keys:
@@ -69,6 +93,30 @@ def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: B
     for name in _varied(sweep):
         keys = set[str]().union(*(_changed_keys(point, name, render) for point in points))
         _check_read(f"{sweep.source}: axis {name}", keys, backend)
+
+
+def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> None:
+    """Raise UserError for a variable that must be set, and is in comments only."""
+    declared = template_variables(sweep.template)
+    for name in sorted({name for point in points for name in point.variables}):
+        setting = declared.get(name)
+        # What a test or a loop reads may have an effect with other values: only text that is printed is judged.
+        must_be_set = setting is None or setting.default is None
+        if must_be_set and is_only_printed(sweep.template, name) and not any(_matters(p, name, render) for p in points):
+            problem = f"{name} changes nothing in {sweep.template.name}: only comments have it"
+            raise UserError(f"{sweep.source}: {problem}")
+
+
+def _matters(point: Point, name: str, render: Render) -> bool:
+    other = replace(point, variables={**point.variables, name: _OTHER})
+    try:
+        return _entries(render(point)) != _entries(render(other))
+    except UserError:  # a template that refuses the value uses it
+        return True
+
+
+_OTHER = 987654321
+"""A value that nobody gives."""
 
 
 def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> None:

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from roambus.bridge.system.code import STORES, named
+from roambus.bridge.system.code import STORES, load, named
 from roambus.bridge.system.errors import UserError
 
 if TYPE_CHECKING:
@@ -49,5 +49,5 @@ def open_store(text: str) -> Store | None:
     if scheme[1] not in stores:
         known = f" or on a store: {', '.join(f'{name}://' for name in stores)}" if stores else ""
         raise UserError(f"{text}: results can lie in a folder{known}")
-    store: Store = stores[scheme[1]].load()(text)
+    store: Store = load(stores[scheme[1]])(text)
     return store

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ FOLDER_NAME = re.compile(r"[\w.+-]+")
 EVERY_AGENT = "agent"
 """The owner of a parameter of all agents that have it."""
 
+_NOT_IN_A_NAME = re.compile(r"[^\w.+-]+")
+_MEASURE = re.compile(r"[-+][0-9.]+([eE][-+]?[0-9]+)?[^\W\d_]*")
+_LONGEST_OF_TEXT = 60
+"""Of a value that is text, so much is in the name of its folder."""
 LONGEST_NAME = 120
 """In bytes: file systems allow 255, and a folder has an axis and its value."""
 
@@ -115,13 +120,26 @@ def point_name(agent: str, axes: Iterable[tuple[str, str]]) -> str:
     return "/".join(f"{axis}={value}" for axis, value in ((AGENT, agent), *axes))
 
 
+def label_of(text: str) -> str:
+    """A value as the name of a folder and the text of a table's cell: itself, or its letters and digits.
+
+    In a spreadsheet -5dBm is a number with its unit, and any other text after a sign is a formula.
+    """
+    if FOLDER_NAME.fullmatch(text) and (text[0] not in "+-" or _MEASURE.fullmatch(text) or text == LACKING):
+        return text
+    words = re.sub("-{2,}", "-", _NOT_IN_A_NAME.sub("-", text))
+    return words.strip("-+")[:_LONGEST_OF_TEXT] or "empty"
+
+
 def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis:
     """An axis of the variable of its name; files by name. Raises UserError for a repeated value."""
     texts = [plain(value) for value in values]
     if twice := next((text for text in texts if texts.count(text) > 1), None):
         raise UserError(f"{where}: {twice} is there twice")
     files = [Path(text).name for text in texts]
-    labels = files if len(set(files)) == len(set(texts)) else texts
+    labels = [label_of(text) for text in (files if len(set(files)) == len(set(texts)) else texts)]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label}-{sha256(text.encode()).hexdigest()[:8]}" for label, text in zip(labels, texts, strict=True)]
     return Axis(name, {label: {name: value} for label, value in zip(labels, values, strict=True)})
 
 
@@ -186,7 +204,10 @@ def _check_settings(sweep: Sweep) -> None:
             raise UnknownVariableError(f"{error}{hint}") from None
         for name in choices[0]:
             if name in sources:
-                raise UserError(f"{sweep.source}: {name!r} is set in {sources[name]} and in {where}")
+                both = f"{name!r} is set in {sources[name]} and in {where}"
+                values = next((axis.values for axis in sweep.axes if f"axes.{axis.name}" == where), {})
+                remedy = f"leave it out, and choose of {', '.join(values)} (or write a sweep file: roambus docs sweeps)"
+                raise UserError(f"{sweep.source}: {both}: {remedy}")
             sources[name] = where
 
 

@@ -16,7 +16,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateRuntimeError, TemplateSyntaxError, meta
+from jinja2 import (
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateNotFound,
+    TemplateRuntimeError,
+    TemplateSyntaxError,
+    meta,
+    nodes,
+)
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 
 from roambus.bridge.keys import quote
@@ -73,6 +81,27 @@ def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path,
             found[part], included = _names(environment, part)
             waiting += [find_beside(part, name or "") for name in included]
     return found
+
+
+def is_only_printed(template: Path, name: str) -> bool:
+    """Return whether a template and its parts only write this variable's text; raise UserError.
+
+    A test, a loop, an assignment or a function can use it otherwise.
+    """
+    environment = _environment(template.parent)
+    uses = printed = 0
+    for file in _with_parts(environment, template):
+        tree = environment.parse(read_text(file), file.name, str(file))
+        uses += sum(used.name == name for used in tree.find_all(nodes.Name))
+        outputs = (part for output in tree.find_all(nodes.Output) for part in output.nodes)
+        printed += sum(_printed(part) == name for part in outputs)
+    return uses == printed > 0
+
+
+def _printed(part: nodes.Node | None) -> str | None:
+    while isinstance(part, nodes.Filter):
+        part = part.node
+    return part.name if isinstance(part, nodes.Name) else None
 
 
 def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:

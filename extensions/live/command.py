@@ -7,12 +7,13 @@ a run cannot be repeated.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from roambus.console.options import FILE, FOLDER, LEVEL, OUT, SINGLE, Single
+from roambus.console.options import FILE, FOLDER, LEVEL, OUT, REPLACE, SINGLE, Single
 from roambus.console.output import answer, bar, remark
 from roambus.python_protocol.simtime import SECOND
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     type=click.Choice(["ideal", "all"]),
     help="The links: ideal, or from every node to every other.  [default: ideal; with --nodes, all]",
 )
+@REPLACE
 @OUT
-def live(single: Single, level: str, nodes: Path | None, links: str | None, out: Path) -> None:
+def live(single: Single, level: str, nodes: Path | None, links: str | None, replace: bool, out: Path) -> None:
     """Runs TEMPLATE live: each node is a process that sends UDP datagrams in real time.
 
     The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
@@ -50,12 +52,12 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, out:
         from roambus.extensions.live.local import drive_here
 
         kind = links or "ideal"
-        _run(single, level, kind, out, lambda advance: drive_here(kind, advance))
+        _run(single, level, kind, out, replace, lambda advance: drive_here(kind, advance))
         return
     from roambus.extensions.live.machines import drive_there, read_machines
 
     listed, kind = read_machines(nodes), links or "all"
-    _run(single, level, kind, out, lambda advance: drive_there(listed, kind, advance))
+    _run(single, level, kind, out, replace, lambda advance: drive_there(listed, kind, advance))
 
 
 @click.command()
@@ -99,21 +101,25 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path, posi
         serve_node(read_machines(file), number, keep, remark, position)
 
 
-def _run(single: Single, level: str, links: str, out: Path, drive: Callable[[Callable[[], None]], Drive]) -> None:
+def _run(  # what both kinds of live runs are given
+    single: Single, level: str, links: str, out: Path, replace: bool, drive: Callable[[Callable[[], None]], Drive]
+) -> None:
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
     from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.commands.runs import sweep_of_one
-    from roambus.experiments.sweeps.request_file import opened_results
-    from roambus.experiments.sweeps.runner import plan_runs, prepare
+    from roambus.experiments.sweeps.request_file import Making, opened_results
+    from roambus.experiments.sweeps.runner import plan_runs, prepare, refuse_replacing
     from roambus.extensions.live.conductor import LiveFactory
 
     sweep = sweep_of_one("live", single)
     (plan,) = plan_runs(sweep, out, TraceLevel(level))
     factory = LiveFactory(links)
     seconds = prepare(plan, factory).time_limit // SECOND
-    with opened_results(sweep, out), bar(f"live for {seconds} s", seconds) as second:
+    allowed = partial(refuse_replacing, [plan], factory, replace, repeatable=False)
+    opened = opened_results(sweep, out, Making(factory.name, level), allowed)
+    with opened, bar(f"live for {seconds} s", seconds) as second:
         execute(plan, factory, drive=drive(second))
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")

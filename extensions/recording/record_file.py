@@ -26,7 +26,7 @@ from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import AgentError, BackendError, UserError
-from roambus.bridge.system.files import UnfinishedFile
+from roambus.bridge.system.files import UnfinishedFile, open_regular
 from roambus.bridge.trace.parquet import TraceLevel
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.conversion import MAX_FRAME_BYTES
@@ -139,7 +139,7 @@ class Record:
 @contextmanager
 def open_record(path: Path) -> Iterator[Record]:
     """Read the header; raise UserError or OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         yield Record(path, file)
 
 

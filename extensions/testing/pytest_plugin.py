@@ -235,7 +235,7 @@ class Point:
         # Each worker of pytest-xdist has a core of its own.
         workers = 1 if "PYTEST_XDIST_WORKER" in os.environ else cores()
         choice = self.template, self.agent, dict(sorted(self.settings.items()))
-        run_options = RunOptions(self.level, retry_failed=True)
+        run_options = RunOptions(self.level, retry_failed=True, replace=True)  # a test judges the code of now
         return make_runs(
             *choice,
             seeds=range(seeds),

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from roambus.bridge.runs.layout import (
     AGENT,
-    FIGURES_FOLDER,
     LOG_FILE,
     PRECISION,
     REPORT_FILE,
@@ -28,11 +28,13 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.log import cpu_seconds, maker_of
 from roambus.experiments.claims import SIGNIFICANCE, Claim, Part, Side, Verdict
+from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn
+from roambus.experiments.figures.style import USUAL
 from roambus.experiments.inventory import shipped_studies
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
-from roambus.experiments.reporting.figure_files import all_figures, draw_figures
+from roambus.experiments.reporting.figure_files import all_figures
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
 from roambus.experiments.sweeps.request_file import command_of
 from roambus.experiments.sweeps.selection import override
@@ -241,7 +243,7 @@ def write_report(results: Path, own: Study | None = None) -> Path:
 
 
 def report_page(results: Path, own: Study | None = None) -> str:
-    """The report's HTML; draws missing figures. Raises UserError."""
+    """The report's HTML, with figures drawn from the metrics. Raises UserError."""
     content = _content(read_results(results, own), results)
     style, script = ((_PAGE / name).read_text(encoding="utf-8") for name in ("style.css", "explorer.js"))
     page = page_template(_PAGE / "page.html.j2")
@@ -252,7 +254,7 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
     claims = [claim for sweep in found.sweeps for claim in sweep.claims()]
     counts = Counter(claim.verdict for claim in claims)
     sweeps = [sweep.measured for sweep in found.sweeps]
-    pictures = _pictures(found, results)
+    pictures = _pictures(found)
     names = [picture.name for picture in pictures]
     return {
         "title": (found.study and found.study.title) or _title(sweeps),
@@ -292,13 +294,13 @@ def _title(sweeps: Sequence[Measurements]) -> str:
     return f"{' and '.join(names)}, side by side" if len(names) > 1 else names[0]
 
 
-def _pictures(found: StudyResults, results: Path) -> list[Picture]:
-    """The figures in the results; draw all if any is missing."""
+def _pictures(found: StudyResults) -> list[Picture]:
+    """The figures, drawn from the numbers: files in the results can be older, or a stranger's."""
     figures = [figure for sweep in found.sweeps for figure in all_figures(sweep)]
-    files = [results / FIGURES_FOLDER / f"{figure.name}.svg" for figure in figures]
-    if not all(file.is_file() for file in files):
-        draw_figures(results, found.study)
-    return [_picture(figure, file, f"f{at}-") for at, (figure, file) in enumerate(zip(figures, files, strict=True))]
+    agents = dict.fromkeys(agent for sweep in found.sweeps for agent in sweep.measured.agents)
+    look = replace(USUAL, formats=("svg",), agents=tuple(agents))
+    with TemporaryDirectory() as folder:
+        return [_picture(figure, draw(figure, Path(folder), look)[0], f"f{at}-") for at, figure in enumerate(figures)]
 
 
 def _picture(figure: Drawn, file: Path, prefix: str) -> Picture:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from roambus.bridge.system.errors import UserError
 from roambus.console.options import (
     AGAINST,
     FOLDER,
@@ -104,7 +105,10 @@ LOOK = grouped(
 
 
 @click.command()
-@click.argument("results", type=FOLDER)
+@click.argument("results", type=FOLDER, nargs=-1, required=True)
+@click.option(
+    "--out", type=FOLDER, help="The new folder for the runs of several RESULTS, which are copied there first."
+)
 @click.option("--afresh", is_flag=True, help="Reads every trace again, also unchanged ones.")
 @click.option(
     "--spark",
@@ -115,7 +119,7 @@ LOOK = grouped(
     help="The master of Spark, such as spark://host:7077; all its workers must reach RESULTS by the same path.",
 )
 @STUDY_OPTIONS
-def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> None:
+def aggregate(results: Sequence[Path], out: Path | None, afresh: bool, master: str, own: StudyOptions) -> None:
     """Computes the metrics of the runs in RESULTS, with Spark.
 
     The tables are in the folder metrics in RESULTS. The file runs.csv has a row for each run. The file points.csv has
@@ -125,16 +129,21 @@ def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> No
     The command names runs whose trace is damaged or missing, and leaves them out. The exit code is 0 if every run
     is in the metrics, and 1 if any was left out. It is 2 if there is nothing to read or no room to write.
 
+    With --out it first merges the runs of several RESULTS. They may differ in seeds, agents and values of axes; the
+    command names anything else that differs, and refuses it.
+
+    \b
     Example: roambus aggregate results/small
-    """
+    Two parts of a sweep: roambus aggregate results/first results/second --out results/both
+    """  # noqa: D301  # click wants the character itself
     from roambus.bridge.runs.layout import METRICS_FOLDER
-    from roambus.experiments.studies.study import existing_folder, find_extra, measured_by, sweep_folders
+    from roambus.experiments.studies.study import find_extra, measured_by, sweep_folders
     from roambus.experiments.sweeps.request_file import command_again
     from roambus.spark.aggregation.aggregate import aggregate as aggregate_results
 
     shown, study = progress(), own.load_study()
     problems = []
-    for folder in sweep_folders(existing_folder(results)):
+    for folder in sweep_folders(_merged(results, out)):
         extra = find_extra(folder, study, own.measure)
         for file in measured_by(folder):
             if file.endswith(".py") and Path(file).name not in [Path(path).name for path in own.measure]:
@@ -145,17 +154,30 @@ def aggregate(results: Path, afresh: bool, master: str, own: StudyOptions) -> No
     report_problems(problems)
 
 
+def _merged(results: Sequence[Path], out: Path | None) -> Path:
+    from roambus.experiments.studies.study import existing_folder
+    from roambus.experiments.sweeps.merging import merge
+
+    folders = [existing_folder(folder) for folder in dict.fromkeys(results)]
+    if (len(folders) > 1) != (out is not None):
+        raise UserError("--out FOLDER goes with several RESULTS, whose runs are merged there")
+    if out is None:
+        return folders[0]
+    merge(folders, out)
+    return out
+
+
 @click.command()
 @click.argument("results", type=FOLDER)
 @_selection(f"A metric to compare; give the option again for more.  [default: {', '.join(MAIN_METRICS)}]")
-@_OUT
+@click.option("--out", type=FOLDER, help="Also writes the numbers as CSV files into this folder.")
 @STUDY_OPTIONS
 def compare(results: Path, selection: Selection, out: Path | None, own: StudyOptions) -> None:
     """Compares the agents of a sweep, metric by metric, in numbers.
 
-    RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals, and
-    writes a CSV file with the numbers. roambus figures --against draws the picture of the same name. For an unknown
-    metric the error names similar ones.
+    RESULTS is the folder of the sweep. For each metric this prints the means over the seeds, with 95 % intervals. With
+    --out it also writes a CSV file with the numbers. roambus figures --against draws the picture. For an unknown metric
+    the error names similar ones.
 
     Runs of one seed share movement and radio, for all agents. So each pair of agents is tested seed by seed, at
     each combination of values (paired t-test). Holm's method adjusts p for all tests of the metric. Each difference
@@ -163,15 +185,15 @@ def compare(results: Path, selection: Selection, out: Path | None, own: StudyOpt
     different shares, because then their delays are not of the same notifications. The CSV file has the means first,
     then the differences.
 
-    Metrics that roambus aggregate has not computed yet are computed with Spark. The command names damaged runs and
-    leaves them out; then the exit code is 1.
+    Metrics that roambus aggregate has not computed yet are computed with Spark, and kept in the user's cache: the
+    command writes nothing into RESULTS. It names damaged runs and leaves them out; then the exit code is 1.
 
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
     from roambus.experiments.comparing.comparison import compare_agents
 
     loaded, asked = selection.load(results, own)
-    for compared in compare_agents(loaded.measured, asked, out or _figures_folder(loaded.folder)):
+    for compared in compare_agents(loaded.measured, asked, out):
         lines = [compared.text, *map(str, compared.files), ""]
         answer("\n".join(lines), comparisons=[compared.document()])
     report_problems(loaded.problems)

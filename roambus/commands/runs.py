@@ -5,8 +5,9 @@ A single run is a sweep of one point, so runs of one template with other values 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from roambus.console.options import (
     OUT,
     PARAMETERS,
     RECORD,
+    REPLACE,
     SINGLE,
     Seconds,
     Single,
@@ -33,14 +35,14 @@ from roambus.console.options import (
     pairs,
 )
 from roambus.console.output import answer, detail, remark
-from roambus.console.sweep_runs import announce_compilation, recorder
+from roambus.console.sweep_runs import RunOptions, announce_compilation, recorder
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
     from roambus.experiments.sweeps.sweep import Sweep
 
 
-_OF_RUNS = ("level", "backend", "deadline", "endpoint", "record", "check")
+_OF_RUNS = ("level", "backend", "deadline", "endpoint", "record", "check", "replace")
 """Options without effect on a rendered ini."""
 LONGEST_WAIT_S = 30 * 86400
 """Thirty days: a longer wait means a forgotten command."""
@@ -65,6 +67,7 @@ LONGEST_WAIT_S = 30 * 86400
 )
 @RECORD
 @CHECK
+@REPLACE
 @click.option("--render", is_flag=True, help="Makes no run: prints the ini, or with --out writes it with its files.")
 @OUT
 def run(
@@ -76,6 +79,7 @@ def run(
     wait: float,
     record: bool,
     check: bool,
+    replace: bool,
     render: bool,
     out: Path,
 ) -> None:
@@ -96,18 +100,19 @@ def run(
     goes_with("endpoint", endpoint, "wait")
     if endpoint is not None and is_given("backend") and backend != "castalia":
         raise UserError(f"--backend {backend}: --endpoint works only with --backend castalia")
+    run_options = RunOptions(level, check=check, record=record, replace=replace)
     if render:
         if useless := [name for name in _OF_RUNS if is_given(name)]:
             raise UserError(f"--{useless[0]} goes with a run, and --render makes none: leave one of the two out")
         _render(single, out)
     elif endpoint is None:
-        _run_once(sweep_of_one("run", single), level, record, check, out, factory_of(backend, deadline))
+        _run_once(sweep_of_one("run", single), out, run_options, factory_of(backend, deadline))
     else:
         from roambus.bridge.backends.castalia.backend import ServeFactory
 
         address = None if endpoint == "local" else endpoint
         factory = ServeFactory(deadline, address, wait_s=wait, announce=_announce)
-        _run_once(sweep_of_one("run", single), level, record, check, out, factory)
+        _run_once(sweep_of_one("run", single), out, run_options, factory)
 
 
 def _render(single: Single, out: Path) -> None:
@@ -125,21 +130,23 @@ def _render(single: Single, out: Path) -> None:
         answer(folder=out)
 
 
-def _run_once(sweep: Sweep, level: str, record: bool, check: bool, out: Path, backend: BackendFactory) -> None:
+def _run_once(sweep: Sweep, out: Path, run_options: RunOptions, backend: BackendFactory) -> None:
     from roambus.bridge.runs.layout import LOG_FILE, TRACE_FILE
     from roambus.bridge.runs.log import remarks_in
     from roambus.bridge.runs.run import execute_in_child
     from roambus.bridge.trace.parquet import TraceLevel
-    from roambus.experiments.sweeps.request_file import opened_results
-    from roambus.experiments.sweeps.runner import plan_runs, prepare
+    from roambus.experiments.sweeps.request_file import Making, opened_results
+    from roambus.experiments.sweeps.runner import plan_runs, prepare, refuse_replacing
 
+    level, record = run_options.level, run_options.record
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
     announce_compilation(backend, [plan])
     prepare(plan, backend)
     detail("the back-end is ready")
-    with opened_results(sweep, out):
-        execute_in_child(replace(plan, record=recorder(record), check=check), backend)
+    allowed = partial(refuse_replacing, [plan], backend, run_options.replace)
+    with opened_results(sweep, out, Making(backend.name, level, record), allowed):
+        execute_in_child(dataclasses.replace(plan, record=recorder(record), check=run_options.check), backend)
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")
     answer(plan.folder, folder=plan.folder, trace=plan.folder / TRACE_FILE)

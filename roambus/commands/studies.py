@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from roambus.commands.sweeps import PRECISION_OPTIONS, STUDY_REQUEST, PrecisionOptions, run_until_known
-from roambus.console.options import FOLDER, SPARK, SWEEP_BACKEND, WORKERS, factory_of
+from roambus.console.options import FOLDER, REPLACE, SPARK, SWEEP_BACKEND, WORKERS, factory_of
 from roambus.console.output import answer, report_problems
 from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @WORKERS
 @SPARK
 @SWEEP_BACKEND
+@REPLACE
 @click.option(
     "--out", type=FOLDER, help="The folder for the results.  [default: results/STUDY, or results/STUDY-quick]"
 )
@@ -42,6 +43,7 @@ def reproduce(
     workers: int,
     spark: str | None,
     backend: str | None,
+    replace: bool,
     out: Path | None,
 ) -> None:
     """Runs a whole study, from its first run to its report.
@@ -71,9 +73,8 @@ def reproduce(
         small = (part.quick, part.quick_seeds) if quick else (usual, None)
         sweep, place = request.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
         factory = factory_of(backend or sweep.backend)
-        make = partial(
-            run_sweep, out=place, executor=executor, run_options=RunOptions(retry_failed=True), backend=factory
-        )
+        options = RunOptions(retry_failed=True, replace=replace)
+        make = partial(run_sweep, out=place, executor=executor, run_options=options, backend=factory)
         if requested is None or not (part.claims or requested.metric):
             problems += make(sweep)
         else:
@@ -93,7 +94,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    from roambus.bridge.system.code import named
+    from roambus.bridge.system.code import load, named
     from roambus.experiments.claims import format_claims
     from roambus.experiments.page_policy import PAGES
     from roambus.experiments.reporting.figure_files import draw_figures
@@ -104,5 +105,5 @@ def _report_study(study: Study, folder: Path) -> None:
     if claims:
         answer(format_claims(claims), claims=claims)
     if make := named(PAGES).get("report"):  # of an extension
-        report = make.load()(folder, study)
+        report = load(make)(folder, study)
         answer(report, results=folder, report=report)

@@ -30,6 +30,7 @@ from roambus.console.options import (
     PARAMETER_VALUES,
     PRECISION,
     RECORD,
+    REPLACE,
     SEEDS,
     SPARK,
     STUDY_NAME,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from roambus.experiments.measurements import Measurements
     from roambus.experiments.precision import Precision, Wanted
     from roambus.experiments.sweeps.request import Request
+    from roambus.experiments.sweeps.request_file import Making
     from roambus.experiments.sweeps.sweep import Sweep
     from roambus.spark.metrics.extra import Extra
 
@@ -131,7 +133,7 @@ _PART = click.option(
 @SPARK
 @SWEEP_BACKEND
 @DEADLINE
-@grouped("run_options", RunOptions, LEVEL, _RETRY, CHECK, RECORD, _PART)
+@grouped("run_options", RunOptions, LEVEL, _RETRY, CHECK, RECORD, _PART, REPLACE)
 @click.option("--slurm", type=FILE, metavar="FILE", help="Writes a job array for SLURM to this file, and makes no run.")
 @click.option("--tasks", type=click.IntRange(1), help="How many tasks the job array has.  [default: one for each run]")
 @click.option("--out", type=FOLDER, help="The folder for the results.  [default: results/NAME]")
@@ -162,6 +164,7 @@ def sweep(
 
     With an agent of your own: roambus sweep thesis --agents mft,./mine.py --param mine.rate=2 --set config=C2
     """
+    from roambus.experiments.sweeps.request_file import Making
     from roambus.spark.metrics.extra import all_own_metrics
 
     goes_with("slurm", slurm, "tasks")
@@ -170,7 +173,8 @@ def sweep(
     chosen, folder = request.sweep(), out or Path("results", request.stem)
     extra = all_own_metrics(chosen.measure)
     if slurm is not None:
-        answer(_write_job_array(slurm, chosen, folder, tasks), script=slurm)
+        making = Making(backend or chosen.backend, run_options.level, run_options.record)
+        answer(_write_job_array(slurm, chosen, folder, tasks, making), script=slurm)
         return
     factory = factory_of(backend or chosen.backend, deadline)
     make = partial(
@@ -182,12 +186,12 @@ def sweep(
         report_problems(run_until_known(chosen, folder, requested, (), extra, make, spark or "local[*]"))
 
 
-def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None) -> Path:
+def _write_job_array(file: Path, chosen: Sweep, results: Path, tasks: int | None, making: Making) -> Path:
     from roambus.experiments.sweeps.request_file import opened_results
     from roambus.experiments.sweeps.sweep import expand
 
     text = extension("--slurm", JOB_ARRAYS, "slurm")(chosen.name, sys.argv[1:], len(expand(chosen)), tasks)
-    with opened_results(chosen, results):
+    with opened_results(chosen, results, making):
         file.write_text(text, encoding="utf-8")
     return file
 

@@ -266,6 +266,11 @@ DEADLINE = click.option(
 RECORD = click.option(
     "--record", is_flag=True, help="Keeps the exchange between host and back-end in frames.roambus, for roambus rerun."
 )
+REPLACE = click.option(
+    "--replace",
+    is_flag=True,
+    help="Makes complete runs again whose agent, template or version of roambus has changed since.",
+)
 CHECK = click.option(
     "--check",
     is_flag=True,

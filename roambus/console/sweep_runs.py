@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from roambus.bridge.system.code import EXECUTORS, RECORDERS, named
+from roambus.bridge.system.code import EXECUTORS, RECORDERS, load, named
 from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.console.options import STORES
 from roambus.console.output import command_output, console, detail, progress, remark, summary
@@ -34,6 +34,8 @@ class RunOptions(NamedTuple):
     check: bool = False
     record: bool = False
     part: str = "0/1"
+    replace: bool = False
+    """Whether complete runs of other code make way."""
 
 
 def run_sweep(
@@ -42,10 +44,12 @@ def run_sweep(
     """Make a sweep's runs, showing progress; return a line for each failed run, already reported."""
     from rich.progress import track
 
+    from roambus.bridge.runs.layout import LOG_FILE
+    from roambus.bridge.runs.log import NOTHING_PUBLISHED
     from roambus.bridge.trace.parquet import TraceLevel
     from roambus.experiments.sweeps.attempts import is_shared
-    from roambus.experiments.sweeps.request_file import opened_results
-    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, run_plans
+    from roambus.experiments.sweeps.request_file import Making, opened_results
+    from roambus.experiments.sweeps.runner import SweepPart, plan_runs, refuse_replacing, run_plans
 
     shown = console()
     watched = partial(track, description="planning", console=shown, transient=True, disable=not shown.is_terminal)
@@ -58,14 +62,24 @@ def run_sweep(
     if run_options.part == RunOptions().part and is_shared(out):
         remark(f"another roambus command is writing to {out}; stop one, or shared runs are made twice")
     try:
-        with opened_results(sweep, out):
+        making = Making(backend.name, run_options.level, run_options.record)
+        with opened_results(sweep, out, making, partial(refuse_replacing, plans, backend, run_options.replace)):
             made = run_plans(plans, backend, _publishing(executor, out), run_options.retry_failed, progress())
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None
     counts = {"done": made.complete, "already_there": made.skipped, "failed": len(made.failures)}
     words = f"runs done {made.complete}, already there {made.skipped}, failed {len(made.failures)}"
+    silent = [plan for plan in plans if NOTHING_PUBLISHED in _remarks_of(plan.folder / LOG_FILE)]
+    if silent:
+        remark(f"note: {NOTHING_PUBLISHED} in {len(silent)} of {len(plans)} runs, such as {silent[0].place}")
     summary(f"{out}: {words}", sweeps=[{"results": out, **counts}])
     return _failures(made)
+
+
+def _remarks_of(log: Path) -> list[str]:
+    from roambus.bridge.runs.log import remarks_in
+
+    return remarks_in(log.read_text(encoding="utf-8", errors="replace")) if log.is_file() else []
 
 
 def _failures(made: Summary) -> list[str]:
@@ -90,7 +104,7 @@ def extension(option: str, group: str, name: str) -> Callable[..., Any]:
     """Return an entry point's function, for an option that needs it; raise UserError if it is not installed."""
     if (point := named(group).get(name)) is None:
         raise UserError(f"{option}: this installation has no extension for it: leave it out")
-    found: Callable[..., Any] = point.load()
+    found: Callable[..., Any] = load(point)
     return found
 
 
@@ -130,8 +144,4 @@ def recorder(is_kept: bool) -> Recorder | None:
     """Return an extension's recorder of frames, or None; raise UserError without such an extension."""
     if not is_kept:
         return None
-    recorders = named(RECORDERS)
-    if not recorders:
-        raise UserError("--record: this installation has no extension that records: leave it out")
-    found: Recorder = next(iter(recorders.values())).load()
-    return found
+    return extension("--record", RECORDERS, "frames")

@@ -36,6 +36,7 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import check_replaceable
+from roambus.spark.aggregation.alike import check_alike, check_axes
 from roambus.spark.aggregation.computation import (
     EXTRA,
     METRICS_SCHEMA,
@@ -47,8 +48,8 @@ from roambus.spark.aggregation.computation import (
     problems_of,
 )
 from roambus.spark.aggregation.intervals import ends
-from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_store
-from roambus.spark.aggregation.traces import Trace, list_traces, missing
+from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_beside, opened_store
+from roambus.spark.aggregation.traces import MADE_OF, Trace, fingerprint, list_traces, missing
 from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
 from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
@@ -56,9 +57,12 @@ from roambus.spark.metrics.extra import NOTHING, Extra
 from roambus.spark.metrics.rows import Floats, Integers
 
 
-def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = ()) -> None:
-    """Write NAME.csv and NAME.parquet, with `metrics` declared; raise UserError."""
+def write_tables(
+    folder: Path, tables: Mapping[str, pd.DataFrame], metrics: Sequence[Metric] = (), made_of: str = ""
+) -> None:
+    """Write NAME.csv and NAME.parquet, with `metrics` declared and the fingerprint `made_of`; raise UserError."""
     declared = {DECLARED: declarations(metrics)} if metrics else {}
+    declared |= {MADE_OF: made_of} if made_of else {}
     with writing(folder):
         unlinked(folder).mkdir(parents=True, exist_ok=True)
         for name, table in tables.items():
@@ -190,8 +194,9 @@ class ProgressReport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AggregationJob:
-    """The master, a study's additions, whether to recompute all, and the progress."""
+    """The results, the master, a study's additions, whether to recompute all, and the progress."""
 
+    results: Path
     master: str
     extra: Extra
     afresh: bool
@@ -216,9 +221,10 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     traces, problems = list_traces(files)
     if not traces:
         raise UserError(_nothing_to_read(results, list(problems.values())))
+    check_axes(traces)
     folder = results / STORE_FOLDER
     with writing(folder), opened_store(folder, extra.digest()) as store:
-        problems |= _compute_missing(store, traces, AggregationJob(master, extra, afresh, progress))
+        problems |= _compute_missing(store, traces, AggregationJob(results, master, extra, afresh, progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
         store.keep_only(rows)
     frame, problems = _frame(rows), problems | problems_of(rows, traces)
@@ -226,7 +232,7 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
         raise UserError(_nothing_to_read(results, list(problems.values())))
     runs = name_runs(frame, [metric.column for metric in extra.metrics])
     points = mean_points(runs, (*catalogue.METRICS, *extra.metrics))
-    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points}, extra.metrics)
+    write_tables(results / METRICS_FOLDER, {RUNS: runs, POINTS: points}, extra.metrics, fingerprint(files))
     return [*(problems[file] for file in files if file in problems), *missing(results, files, again)]
 
 
@@ -235,6 +241,7 @@ def _compute_missing(store: MetricsStore, traces: Sequence[Trace], job: Aggregat
         store.keep_only(store.rows_of([]))
     waiting, problems = missing_from(store.rows_of(traces), traces), Problems()
     if waiting:
+        check_alike(job.results, [traces[0], *(trace for trace in waiting if trace is not traces[0])])
         begin_java(job.master)
         progress = job.progress
         with (
@@ -270,11 +277,13 @@ def metrics_of(
 
     The column EXTRA maps names of `extra`'s metrics to values. Raise UserError, RoambusError, OSError.
     """
-    with opened_store(results / STORE_FOLDER, extra.digest()) as store:
+    with opened_beside(results / STORE_FOLDER, extra.digest()) as store:
         if progress and (waiting := missing_from(store.rows_of(traces), traces)):
             counted = f"{len(waiting)} of {len(traces)} runs are not aggregated yet"
-            progress.note(f"{results}: {counted}: Spark starts, computes their metrics and keeps them")
-        problems = _compute_missing(store, traces, AggregationJob(master, extra, afresh=False, progress=progress))
+            progress.note(f"{results}: {counted}: Spark starts and computes their metrics")
+        problems = _compute_missing(
+            store, traces, AggregationJob(results, master, extra, afresh=False, progress=progress)
+        )
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
     return _frame(rows), problems | problems_of(rows, traces)
 

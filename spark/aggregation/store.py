@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 
 from roambus.bridge.runs.layout import unlinked
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import UnfinishedFile
+from roambus.bridge.system.files import UnfinishedFile, open_regular, user_cache
 from roambus.spark.aggregation import computation
 from roambus.spark.aggregation.computation import METRICS_SCHEMA, RUN
 from roambus.spark.aggregation.traces import Trace
@@ -73,11 +74,32 @@ def definition(extra: str = "") -> str:
     return code[:8] + (extra[:8] or _NOTHING_ELSE)
 
 
+@contextmanager
+def opened_beside(folder: Path, extra: str = "") -> Iterator[MetricsStore]:
+    """Open a store that has this folder's rows, and keeps new ones in the user's cache; raise UserError, OSError.
+
+    Whoever reads results leaves them as they are; without a cache new rows are lost at the end.
+    """
+    own = (
+        user_cache() / "metrics" / sha256(str(unlinked(folder).resolve()).encode(errors="surrogateescape")).hexdigest()
+    )
+    with TemporaryDirectory() as lost:
+        try:
+            own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            own = Path(lost)
+        with opened_store(own, extra) as store:
+            store.also = (folder,)
+            yield store
+
+
 class MetricsStore:
     """The rows of `METRICS_SCHEMA` by the stamps of their traces."""
 
     def __init__(self, folder: Path, definition: str) -> None:
         self._folder, self._definition = folder, definition
+        self.also: tuple[Path, ...] = ()
+        """Folders whose rows count, too."""
 
     def rows_of(self, traces: Sequence[Trace]) -> pa.Table:
         """Return the stored row of each trace, if any; raise OSError."""
@@ -109,7 +131,8 @@ class MetricsStore:
 
     def _parts(self) -> list[Path]:
         code = self._definition.removesuffix(_NOTHING_ELSE)
-        found = self._folder.glob(f"{code}*-*.parquet" if code != self._definition else f"{code}-*.parquet")
+        pattern = f"{code}*-*.parquet" if code != self._definition else f"{code}-*.parquet"
+        found = (part for folder in (self._folder, *self.also) for part in folder.glob(pattern))
         return sorted(found, key=lambda part: (part.name.startswith(f"{self._definition}-"), part))
 
     def _write(self, rows: pa.Table) -> Path:
@@ -131,7 +154,7 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
 
 def _read(part: Path) -> pa.Table:
     try:
-        with part.open("rb") as file:  # Arrow knows no names that are not UTF-8
+        with open_regular(part) as file:  # Arrow knows no names that are not UTF-8
             table = pq.read_table(file, page_checksum_verification=True, partitioning=None)
             table.validate(full=True)
     except (OSError, pa.ArrowException, ValueError, MemoryError):

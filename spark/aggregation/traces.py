@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -34,8 +35,8 @@ from roambus.bridge.system.errors import UserError
 MOST_NAMED = 1000
 """The most missing runs that are named."""
 REMEDY = "run the sweep again to repeat it"
-_FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
-"""The beginnings of a spreadsheet's formula, and numbers, which begin alike."""
+_FORMULAS, _NUMBER = ("=", "+", "-", "@", "\t", "\r"), re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?[^\W\d_]*")
+"""The beginnings of a spreadsheet's formula, and numbers with or without a unit, which begin alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,16 @@ class Trace:
     run: str
     size: int
     modified_ns: int
+
+
+MADE_OF = "roambus.traces"
+"""Names the fingerprint of the traces that a table was made of, in its metadata."""
+
+
+def fingerprint(files: Iterable[Path]) -> str:
+    """Return a digest of the traces' places and sizes, which copies keep; empty without any."""
+    sizes = [f"{run_name(file)}\0{file.stat().st_size}" for file in files if file.is_file()]
+    return sha256("\n".join(sorted(sizes)).encode(errors="surrogateescape")).hexdigest() if sizes else ""
 
 
 def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:

@@ -5,6 +5,23 @@
 """
 
 from roambus.bridge.formats.ini.lookup import AnyKeys
-from roambus.bridge.formats.ini.reader import check_files, file_names, parse_scenario, radio_file_name, read_scenario
+from roambus.bridge.formats.ini.reader import (
+    check_files,
+    file_names,
+    further_values,
+    parse_scenario,
+    radio_file_name,
+    read_scenario,
+    seed_of,
+)
 
-__all__ = ["AnyKeys", "check_files", "file_names", "parse_scenario", "radio_file_name", "read_scenario"]
+__all__ = [
+    "AnyKeys",
+    "check_files",
+    "file_names",
+    "further_values",
+    "parse_scenario",
+    "radio_file_name",
+    "read_scenario",
+    "seed_of",
+]

@@ -242,10 +242,24 @@ class Lookup:
             yield partial(self._refuse_unknown, list(group), paths)
         yield from (partial(self._value, key, path) for key, path in known)
         yield from (partial(self._check_set, *declared) for declared in (self._declared or {}).items())
+        yield partial(self._refuse_covered, paths, [entry for entry in checked if entry not in unknown])
 
     def _check_set(self, path: str, declared: SimulatorKey) -> None:
         if declared.default is None and self._ini.find(path) is None:
             raise UserError(f"{self._ini.path}: {_generic(path)} is not set, and has no default")
+
+    def _refuse_covered(self, known: Sequence[str], entries: Sequence[Entry]) -> None:
+        """Raise UserError for an entry that no path reaches, because an earlier and wider one has them all."""
+        # By now all known paths have been looked up. A wider line at the end is a default, which need not count.
+        unused = [entry for entry in entries if entry.line not in self._ini.used]
+        paths = [*dict.fromkeys((*known, *(self._declared or ())))] if unused else []
+        covered = ((entry, self._ini.covering(entry, paths)) for entry in unused)
+        _all_or_raise((), (partial(self._refuse_later, *pair) for pair in covered if pair[1] is not None))
+
+    def _refuse_later(self, entry: Entry, earlier: Entry | None) -> None:
+        if earlier is not None:
+            first = f"{earlier.key} in line {earlier.line} has all that it concerns, and the first match counts"
+            raise self._ini.error(entry, f"this line has no effect: {first}: put it above that line")
 
     def check_files(self, unused: Sequence[str], backend: str) -> None:
         """Raise UserError for a file of an `unused` key, which this back-end does not read."""

@@ -190,7 +190,8 @@ def read_ideal(keys: Lookup) -> IdealLinks:
         keys.refuse(ideal.links or ideal.changes, CONTACTS_FILE.name, f"links are given too: {_ONE_OF_TWO}")
         field = keys.network.field_x_m, keys.network.field_y_m
         extent = Extent(len(keys.nodes), field, keys.build(RunSettings).time_limit)
-        ideal = replace(ideal, changes=read_contacts(keys.file(CONTACTS_FILE), extent))
+        found = read_contacts(keys.file(CONTACTS_FILE), extent)
+        ideal = replace(ideal, changes=found.changes, passing=found.passing)
     _check_nodes(keys, _LINKS, (node for link in ideal.links for node in link))
     _check_nodes(keys, _CHANGES, (node for change in ideal.changes for node in (change.a, change.b)))
     _check_nodes(keys, _DELAYS, (node for delay in ideal.delays for node in (delay.a, delay.b)))
@@ -198,7 +199,16 @@ def read_ideal(keys: Lookup) -> IdealLinks:
     members = (node for partition in ideal.partitions for group in partition.groups for node in group)
     _check_nodes(keys, _PARTITIONS, members)
     _check_kind(keys, ideal)
+    _check_links(keys, ideal)
     return ideal
+
+
+def _check_links(keys: Lookup, ideal: IdealLinks) -> None:
+    """Raise UserError for a delay or a loss of a link that a given graph never has."""
+    known = {*map(frozenset, ideal.links), *(frozenset((change.a, change.b)) for change in ideal.changes)}
+    delays = ((_DELAYS, delay.a, delay.b) for delay in ideal.delays)
+    for path, a, b in (*delays, *(("SN.ideal.losses", loss.sender, loss.receiver) for loss in ideal.losses)):
+        keys.refuse(known and frozenset((a, b)) not in known, path, f"there is no link between {a} and {b}")
 
 
 def _check_nodes(keys: Lookup, path: str, nodes: Iterable[NodeId]) -> None:

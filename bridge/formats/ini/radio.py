@@ -145,7 +145,9 @@ def read_losses(path: Path, what: str, places: int) -> GivenLosses:
                 if len(found) == MOST_LOSSES:
                     raise ValueError(f"more than {MOST_LOSSES:,} ways are too many")
                 found[way], lines[way] = loss_db, number
-    sources, targets = zip(*found, strict=True) if found else ((), ())
+    if not found:
+        raise UserError(f"{path}: there is no way in it: write lines such as 0>1:62.5,2:80, or leave the file out")
+    sources, targets = zip(*found, strict=True)
     return GivenLosses(sources, targets, tuple(found.values()))
 
 

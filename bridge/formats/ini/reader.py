@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.formats.ini.lookup import Lookup, SimulatorKeys
+from roambus.bridge.formats.ini.lookup import KEYS, Lookup, SimulatorKeys
 from roambus.bridge.formats.ini.network import (
     NodeReader,
     movement_file_names,
@@ -24,6 +24,7 @@ from roambus.bridge.formats.ini.network import (
 )
 from roambus.bridge.formats.ini.radio import RadioReader
 from roambus.bridge.formats.ini.syntax import parse_ini
+from roambus.bridge.formats.ini.timing import check_times
 from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import (
     Command,
@@ -163,6 +164,7 @@ def parse_scenario(
     keys = Lookup(parse_ini(text, path, mistakes), folder, files, beyond)
     radio = RadioReader(keys)
     settings, mac, _, nodes = keys.check(mistakes, radio.radio, radio.mac, *_read_nodes(keys, radio))
+    check_times(keys, nodes)
     # Measured links come before the workload: a recording that does not fit is found before plans that assume it.
     measured = read_measured(keys, nodes)
     run, agent = keys.build(RunSettings), keys.build(AgentSettings)
@@ -206,6 +208,27 @@ def file_names(text: str, path: Path) -> list[str]:
         *movement_file_names(keys),
         *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE))),
     ]
+
+
+def seed_of(text: str, path: Path) -> int:
+    """The seed in an ini's text; raises UserError."""
+    seed: int = Lookup(parse_ini(text, path), path.parent).value(settings_of(RunSettings)["seed"])
+    return seed
+
+
+_DECLARED_NAMES = {declared.name.rpartition(".")[2] for declared in KEYS}
+
+
+def further_values(text: str) -> dict[str, float | str]:
+    """The first value of each key that only a simulator may know, numbers as such; raises UserError."""
+    found: dict[str, float | str] = {}
+    for entry in parse_ini(text, Path("run.ini")).entries:
+        if entry.key.rpartition(".")[2] not in _DECLARED_NAMES:
+            try:
+                found.setdefault(entry.key, float(entry.value))
+            except ValueError:
+                found.setdefault(entry.key, entry.value)
+    return dict(sorted(found.items()))
 
 
 def radio_file_name(text: str, path: Path) -> str:

@@ -9,7 +9,7 @@ Source: OMNeT++ simulation manual, chapter "Configuring Simulations" (file synta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -91,10 +91,12 @@ class Ini:
 
     path: Path
     entries: list[Entry]
+    used: set[int] = field(init=False)
+    """The lines of entries that were the first match of a path."""
     _by_name: dict[str | None, list[tuple[int, Entry]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._by_name = {}
+        self.used, self._by_name = set(), {}
         for numbered in enumerate(self.entries):
             self._by_name.setdefault(_last_name(numbered[1].key), []).append(numbered)
 
@@ -102,7 +104,19 @@ class Ini:
         """The first entry that matches `path`, as in OMNeT++."""
         candidates = [*self._by_name.get(_last_name(path), ()), *self._by_name.get(None, ())]
         matching = (numbered for numbered in candidates if numbered[1].pattern.matches(path))
-        return min(matching, key=itemgetter(0), default=(0, None))[1]
+        _, entry = min(matching, key=itemgetter(0), default=(0, None))
+        if entry is not None:
+            self.used.add(entry.line)
+        return entry
+
+    def covering(self, entry: Entry, paths: Iterable[str]) -> Entry | None:
+        """The earlier entry that matches all of these paths that `entry` matches, and further ones."""
+        all_paths = list(paths)
+        own = [path for path in all_paths if entry.pattern.matches(path)]
+        for earlier in self.entries[: self.entries.index(entry)]:
+            if own and all(map(earlier.pattern.matches, own)):
+                return earlier if sum(map(earlier.pattern.matches, all_paths)) > len(own) else None
+        return None
 
     def error(self, entry: Entry, problem: str) -> UserError:
         """A UserError that names file, line and key."""

@@ -15,8 +15,9 @@ import pytest
 from roambus.bridge.runs.log import maker_line
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Bound, Claim, Part, Side, Verdict
+from roambus.experiments.figures.style import Look
 from roambus.experiments.measurements import format_mean
-from roambus.experiments.reporting.figure_files import metric_figures
+from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
 from roambus.experiments.studies.study import StudyResults, load_study, read_results
 from roambus.extensions.viewer.report import (
     PART,
@@ -26,6 +27,7 @@ from roambus.extensions.viewer.report import (
     facts,
     making,
     reason,
+    report_page,
     scope,
     write_report,
 )
@@ -59,7 +61,7 @@ def page(quick_results: Path) -> Page:
     return Page((quick_results / "report.html").read_text(encoding="utf-8"))
 
 
-def test_every_figure_is_inside(page: Page, quick_results: Path) -> None:
+def test_every_figure_is_inside(page: Page, quick_results: Path, tmp_path: Path) -> None:
     """Each figure stands in the page with the strokes that its file has, and a caption that says the same."""
     pictures = [attributes for tag, attributes in page.elements if tag == "svg" and "class" not in attributes]
     figures = metric_figures(of_thesis(QUICK))
@@ -67,9 +69,24 @@ def test_every_figure_is_inside(page: Page, quick_results: Path) -> None:
     for picture, figure in zip(pictures, figures, strict=True):
         assert str(picture["aria-label"]).startswith(figure.title)
         assert f"{figure.title}; {figure.intervals}" in page.text
-    files = [(quick_results / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8") for figure in figures]
+    draw_figures(quick_results, look=Look(formats=("svg",)), out=tmp_path)
+    files = [(tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8") for figure in figures]
     strokes = [attributes["d"] for _, attributes in page.elements if "d" in attributes and "class" not in attributes]
     assert strokes == [" ".join(stroke.split()) for file in files for stroke in re.findall(r' d="([^"]*)"', file)]
+
+
+def test_a_strangers_picture_is_not_shown(tmp_path: Path) -> None:
+    """Figures are drawn from the metrics; a file in the results can be older, or anybody's. Nothing is written."""
+    write_measurements(QUICK, tmp_path)
+    (tmp_path / "figures").mkdir()
+    for figure in metric_figures(of_thesis(QUICK)):
+        forged = '<svg xmlns="http://www.w3.org/2000/svg"><text>FORGED</text></svg>'
+        (tmp_path / "figures" / f"{figure.name}.svg").write_text(forged)
+    before = sorted(tmp_path.rglob("*"))
+    shown = report_page(tmp_path)
+    assert "FORGED" not in shown
+    assert metric_figures(of_thesis(QUICK))[0].title in shown
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_needs_no_network(page: Page) -> None:

@@ -17,7 +17,7 @@ EXTENT = Extent(4, (10.0, 10.0), 100 * SECOND)
 def changes(folder: Path, text: str) -> list[str]:
     file = folder / "contacts"
     file.write_text(text)
-    return [shown(contact) for contact in read_contacts(file, EXTENT)]
+    return [shown(contact) for contact in read_contacts(file, EXTENT).changes]
 
 
 def shown(change: LinkChange) -> str:
@@ -53,8 +53,16 @@ def test_csv_is_read_by_its_heading(tmp_path: Path) -> None:
         ("0 CONN 0 1\n", ":1: 0 CONN 0 1 is not an event such as"),
         ("0 CONN 1 1 up\n", ":1: node 1 meets itself"),
         ("-1 CONN 0 1 up\n", ":1: -1 is not a time from 0 to"),
-        ("start,end,a,b\n5,5,0,1\n", ":2: a contact that begins at 5 s cannot end at 5 s"),
-        ("start,end,a,b\n5,6,0\n", ":2: 5,6,0 has no column for each"),
+        ("start,end,a,b\n5,4,0,1\n", ":2: a contact that begins at 5 s cannot end at 4 s"),
+        ("start,end,a,b\n5,5,0,1\n", "contacts: its 1 contacts end when they begin"),
+        ("5 CONN 0 1 up\n5 CONN 0 1 down\n", "contacts: its 1 contacts end when they begin"),
+        ("start,end,a,b\n5,6,0\n", ":2: 5,6,0 has 3 columns, and the heading has 4"),
+        ("start,end,a,b\n5,6,0,1,7\n", ":2: 5,6,0,1,7 has 5 columns, and the heading has 4"),
+        ("start,end,a,b,start\n1,5,0,1,500\n", ":1: the heading has the column 'start' twice"),
+        ("start,end,a,b,loss\n1,5,0,1,0.5\n", ":1: contacts have no loss: leave the column out"),
+        ("start,end,a,b,Delay\n1,5,0,1,2\n", ":1: contacts have no Delay: leave the column out"),
+        ("0 CONN 0 1 up 100\n", ":1: 0 CONN 0 1 up 100 is not an event such as"),
+        ("0 CONN 0 1 up\n5 CONN 0 1 down up\n", ":2: 5 CONN 0 1 down up is not an event such as"),
         ("start,end,a,b\n5,x,0,1\n", ":2: x is not a number"),
     ],
 )
@@ -63,6 +71,21 @@ def test_what_is_no_contact_is_named(tmp_path: Path, text: str, problem: str) ->
     with pytest.raises(UserError) as raised:
         changes(tmp_path, text)
     assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5 CONN 0 1 up\n5 CONN 0 1 down\n10 CONN 0 2 up\n20 CONN 0 2 down\n",
+        "start,end,a,b\n5,5,0,1\n10,20,0,2\n",
+    ],
+)
+def test_contacts_that_last_no_time_are_left_out_and_counted(tmp_path: Path, text: str) -> None:
+    """In both forms, as nearly half of the contacts of a public trace that scans every two minutes."""
+    file = tmp_path / "contacts"
+    file.write_text(text)
+    found = read_contacts(file, EXTENT)
+    assert ([shown(change) for change in found.changes], found.passing) == (["10 0-2 up", "20 0-2 down"], 1)
 
 
 def test_a_contact_that_both_nodes_record_is_one(tmp_path: Path) -> None:
@@ -80,4 +103,4 @@ def test_files_of_spreadsheets_are_read(tmp_path: Path, separator: str, end: str
     content = ("\ufeff" + end.join(lines) + end).encode()
     file = tmp_path / "contacts.csv"
     file.write_bytes(gzip.compress(content) if packed else content)
-    assert [shown(contact) for contact in read_contacts(file, EXTENT)] == ["5 0-1 up", "20 0-1 down"]
+    assert [shown(contact) for contact in read_contacts(file, EXTENT).changes] == ["5 0-1 up", "20 0-1 down"]

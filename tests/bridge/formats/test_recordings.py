@@ -39,6 +39,13 @@ def test_a_row_tells_of_a_link_at_a_time(file: Path) -> None:
     ]
 
 
+def test_times_may_have_fractions_of_a_second(file: Path) -> None:
+    """As in files of the 6TiSCH simulator."""
+    times = ["2018-01-11T16:32:22.0", "2018-01-11T16:32:22.25"]
+    file.write_text(k7([f"{at},{line.split(',', 1)[1]}" for at, line in zip(times, ROWS[1:], strict=True)]))
+    assert read_k7(file).rows["at"].tolist() == [0, 250_000_000]
+
+
 def test_rows_may_come_in_any_order_and_columns_too(file: Path) -> None:
     """What the 6TiSCH simulator's files have besides is passed over."""
     file.write_text(k7(ROWS))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.agents import load_agent
+from roambus.bridge.agents import load_agent, own_agents
 from roambus.bridge.backend import SENT, Failure, Hello, Transmission
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_links
 from roambus.bridge.formats.ini import parse_scenario
@@ -108,7 +108,7 @@ def kept(value: Any, seen: set[int]) -> Iterator[str]:
         yield from kept(part, seen)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", sorted(AGENTS.keys() & own_agents()))
 @given(reason=st.sampled_from(REASONS), seed=st.integers(0, 999), share=st.sampled_from((0.1, 0.4, 0.9)))
 @settings(max_examples=6, deadline=None)
 def test_a_notification_is_delivered_kept_or_dropped_with_a_row(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.runs.layout import unlinked
+from roambus.bridge.runs.layout import read_asked, unlinked
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import UnfinishedFile, remove_unfinished
+from roambus.bridge.system.files import UnfinishedFile, read_text, remove_unfinished
+from roambus.bridge.trace.parquet import read_footer
 from roambus.spark.aggregation.aggregate import replace_file
 
 
@@ -80,7 +81,8 @@ def test_a_strangers_link_in_place_of_a_folder_of_ours_is_refused(tmp_path: Path
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from roambus.bridge.system.files import UnfinishedFile, remove_unfinished
+from roambus.bridge.system.files import UnfinishedFile, read_text, remove_unfinished
+from roambus.bridge.trace.parquet import read_footer
 with UnfinishedFile(Path(sys.argv[1])) as unfinished:
     unfinished.file.write(b"half")
     unfinished.file.flush()
@@ -100,3 +102,15 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
         remove_unfinished(path)
         assert len(list(tmp_path.iterdir())) == 3
     assert set(tmp_path.iterdir()) == others
+
+
+def test_only_regular_files_are_opened(tmp_path: Path) -> None:
+    """A FIFO would wait for a writer for ever; a link to a regular file is one."""
+    os.mkfifo(tmp_path / "sweep.json")
+    for read in (read_text, read_footer):
+        with pytest.raises((OSError, UserError), match="this is a FIFO and no regular file"):
+            read(tmp_path / "sweep.json")
+    assert read_asked(tmp_path) == {}
+    (tmp_path / "plain").write_text("text")
+    (tmp_path / "link").symlink_to(tmp_path / "plain")
+    assert read_text(tmp_path / "link") == "text"

@@ -149,6 +149,18 @@ def test_results_that_were_never_aggregated_say_so_before_spark_starts(
     monkeypatch.setattr(aggregate, "_compute_missing", compute)
     with pytest.raises(RoambusError, match="1 line was printed"):
         load(tmp_path, progress=Noting())  # type: ignore[arg-type]  # it tells, and shows nothing
-    assert lines == [
-        f"{tmp_path}: 1 of 1 runs are not aggregated yet: Spark starts, computes their metrics and keeps them"
-    ]
+    assert lines == [f"{tmp_path}: 1 of 1 runs are not aggregated yet: Spark starts and computes their metrics"]
+
+
+@pytest.mark.usefixtures("session")
+def test_reading_leaves_results_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metrics that nobody has computed yet are kept in the user's cache, and not computed again."""
+    results = tmp_path / "results"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_trace(results, RUN, [])
+    before = sorted(results.rglob("*"))
+    first = load(results).measured
+    assert sorted(results.rglob("*")) == before
+    assert list((tmp_path / "cache/roambus/metrics").rglob("*.parquet"))
+    monkeypatch.setattr(aggregate, "spark_session", None)
+    pd.testing.assert_frame_equal(load(results).measured.runs, first.runs)

@@ -89,11 +89,11 @@ def test_the_page_shows_what_comes_out(done: list[Done]) -> None:
 
 
 def test_the_picture_of_the_page_comes_from_its_command(done: list[Done], folder: Path) -> None:
-    """Byte for byte, with the matplotlib that it was drawn with; the SVG and the numbers lie beside it."""
+    """Byte for byte, with the matplotlib that it was drawn with; the SVG and the caption lie beside it."""
     drawn = folder / "results" / "cost" / "figures" / f"{STEM}.png"
     if mpl.__version__.encode() in PICTURE.read_bytes() or drawn.read_bytes() == PICTURE.read_bytes():
         assert drawn.read_bytes() == PICTURE.read_bytes()
-    assert {file.suffix for file in drawn.parent.glob(f"{STEM}.*")} == {".png", ".svg", ".txt", ".csv"}
+    assert {file.suffix for file in drawn.parent.glob(f"{STEM}.*")} == {".png", ".svg", ".txt"}
 
 
 def test_a_process_needs_no_spark_for_what_is_aggregated(done: list[Done], folder: Path) -> None:

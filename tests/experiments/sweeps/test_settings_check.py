@@ -82,6 +82,51 @@ def test_what_changes_nothing_is_refused(tmp_path: Path, lacking: str, about: di
         planned(tmp_path, lacking, **about)
 
 
+@pytest.mark.parametrize(
+    ("line", "about", "message"),
+    [
+        ("# the run of seed {{ seed }}", {}, "seeds 0 and 1 make the same run: write seed-set"),
+        ("seed-set = 0\nseed-set = {{ seed }}", {}, "seeds 0 and 1 make the same run: write seed-set"),
+        ("seed-set = {{ seed }}\n# {{ foo }}", {"axes": (plain_axis("foo", [3]),)}, "foo changes nothing in mine.ini"),
+        (
+            "seed-set = {{ seed }}\n# {{ foo }}",
+            {"axes": (plain_axis("foo", [3, 4]),)},
+            "axis foo: 3 and 4 make the same run",
+        ),
+        (
+            "seed-set = {{ seed }}\nSN.node[*].Application.publishStart = {{ foo }}",
+            {"axes": (plain_axis("foo", ["1s", "1000ms"]),)},
+            "axis foo: 1s and 1000ms make the same run",
+        ),
+    ],
+)
+def test_runs_are_compared_by_what_is_read(tmp_path: Path, line: str, about: dict[str, object], message: str) -> None:
+    """Not by their text, which a comment, another unit or a line that does not count makes different."""
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10", "seed": line}
+    template.write_text(HEAD[HEAD.index("[General]") :] + "\n".join(lines.values()) + "\n")
+    sweep = replace(Sweep("mine.toml", template, (BEACON,), seeds=(0, 1)), **about)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=message):
+        plan_runs(sweep, tmp_path / "results")
+
+
+def test_a_parameter_that_is_the_default_is_the_same_agent(tmp_path: Path) -> None:
+    """Two labels, of which one says what the other leaves out, and another unit of a time."""
+    for others in ((), (("jitter", "10ms"),)):
+        agents = AgentChoice("a", "flooding", others), AgentChoice("b", "flooding", (("jitter", "0.01s"),))
+        with pytest.raises(UserError, match="agents a and b make the same run"):
+            planned(tmp_path, agents=agents)
+
+
+def test_a_variable_that_a_test_reads_may_be_set(tmp_path: Path) -> None:
+    """Without a default it must be, also to a value that has no effect; and one that becomes a value has one."""
+    for use in ('{% if foo == "fast" %}SN.ideal.delay = 2ms{% endif %}', "SN.node[*].Application.payload = {{ foo }}"):
+        template = tmp_path / "mine.ini.j2"
+        fixed = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
+        template.write_text(HEAD[HEAD.index("[General]") :] + "\n".join([*fixed.values(), use]) + "\n")
+        assert len(plan_runs(Sweep("mine.toml", template, (BEACON,), (plain_axis("foo", [5]),)), tmp_path / "r")) == 1
+
+
 def test_a_value_that_is_the_default_may_be_set(tmp_path: Path) -> None:
     """It is in use, and changes nothing because it is what it would be."""
     assert planned(tmp_path, fixed={"pause": 0, "side": 10}) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
-from roambus.experiments.sweeps.request_file import describe, opened_results
+from roambus.experiments.sweeps.request import Request
+from roambus.experiments.sweeps.request_file import command_of, describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import override, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis
@@ -314,3 +316,40 @@ def test_a_value_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     file.write_text('template = "thesis"\n[axes]\nspeed = [2, 2]\n[agents]\nmft = {}\n')
     with pytest.raises(UserError, match=r"mine\.toml: axes.speed: 2 is there twice"):
         read_sweep(str(file))
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        (["publisher broker", "broker"], ["publisher-broker", "broker"]),
+        (["[0..1]->center", "uniform"], ["0..1-center", "uniform"]),
+        (["-5dBm", "-15dBm", "-3", "+2"], ["-5dBm", "-15dBm", "-3", "+2"]),
+        (["-x+1", "=1"], ["x+1", "1"]),
+    ],
+)
+def test_any_text_is_a_value(texts: list[str], labels: list[str]) -> None:
+    """Its name in folders and tables has letters and digits, and is no formula of a spreadsheet."""
+    axis = plain_axis("v", texts)
+    assert list(axis.values) == labels
+    assert [values["v"] for values in axis.values.values()] == texts
+
+
+def test_texts_that_would_have_one_name_are_told_apart(tmp_path: Path) -> None:
+    """The command that makes the runs again has the values, not their names."""
+    axis = plain_axis("filter", ["x > 3", "x < 3"])
+    assert len(set(axis.values)) == 2
+    assert all(re.fullmatch(r"x-3-[0-9a-f]{8}", label) for label in axis.values)
+    sweep = Sweep("", find_template("field"), (AgentChoice("gossip", "gossip"),), (axis,), name="field")
+    assert "'filter=x > 3,x < 3'" in command_of(describe(sweep), str(tmp_path))
+
+
+def test_a_template_may_have_any_suffix(tmp_path: Path) -> None:
+    """Only .toml makes a file a sweep."""
+    (tmp_path / "port.ini").write_text(find_template("field").read_text())
+    assert Request(str(tmp_path / "port.ini"), agents="gossip").sweep().name == "port"
+
+
+def test_a_variable_of_an_axis_that_is_set_too_is_refused_with_a_remedy() -> None:
+    """The axis has named values to choose from."""
+    with pytest.raises(UserError, match=r"'subscribers' is set in set and in axes.config: leave it out"):
+        Request("thesis", {"subscribers": "3"}).sweep()

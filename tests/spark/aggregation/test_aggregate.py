@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from roambus.bridge.runs.layout import SWEEP_FILE, TRACES
 from roambus.bridge.system.errors import UserError
+from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation.aggregate import aggregate
 from tests.spark.synthetic import Row, publish, random_trace, write_trace
 
@@ -53,6 +54,19 @@ def test_rows_are_in_natural_order(sound: Path) -> None:
         (agent, nodes, seed) for agent in "ab" for nodes in (9, 10) for seed in (0, 1, 10)
     ]
     assert set(runs["axis_messages"]) == {"x+y"}
+
+
+def test_tables_of_other_runs_than_there_are_are_refused(sound: Path, tmp_path: Path) -> None:
+    """More seeds since the last aggregation: captions would have their number, and lines the means of fewer."""
+    results = tmp_path / "copied"
+    shutil.copytree(sound, results)
+    assert len(read_measurements(results).runs) == 12
+    added = results / TRACES / "agent=a/nodes=9/messages=x+y"
+    shutil.copytree(added / "seed=10", added / "seed=11")
+    with pytest.raises(UserError, match=r"runs.parquet: the runs have changed since: run `roambus aggregate"):
+        read_measurements(results)
+    shutil.rmtree(results / TRACES)
+    assert len(read_measurements(results).runs) == 12
 
 
 def test_csv_and_parquet_say_the_same(sound: Path) -> None:

@@ -308,6 +308,30 @@ def test_an_unknown_value_is_an_error_with_its_line(text: str, message: str) -> 
     refused(text, message)
 
 
+COVERED = "SN.node[*].Application.publishInterval = 1s\nSN.node[{}].Application.publishInterval = 5s"
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        (COVERED.format("1"), r"SN.node\[1\].Application.publishInterval"),
+        (COVERED.format("1..2"), r"SN.node\[1..2\].Application.publishInterval"),
+        ("SN.node[0..2].xCoor = 3\nSN.node[1].xCoor = 5", r"SN.node\[1\].xCoor"),
+    ],
+)
+def test_a_line_that_an_earlier_and_wider_one_covers_is_an_error(text: str, covered: str) -> None:
+    """The first match counts, so that the narrower line below would be dropped."""
+    earlier = text.split(" ", 1)[0].replace("[", r"\[").replace("*", r"\*").replace("]", r"\]")
+    refused(text, rf"run.ini:{LINE + 1}: {covered}: this line has no effect: {earlier} in line {LINE} has all")
+
+
+def test_a_wide_line_below_narrow_ones_is_a_default() -> None:
+    """Also where the narrow ones leave nothing to it, as the last lines of a part that others include."""
+    lines = ["SN.node[0..1].xCoor = 3", "SN.node[2..3].xCoor = 5", "SN.node[*].xCoor = 9"]
+    described = scenario_of("\n".join(lines) + "\nSN.node[*].yCoor = 1\nSN.node[*].yCoor = 2")
+    assert [node.position for node in described.nodes] == [(3, 1), (3, 1), (5, 1), (5, 1)]
+
+
 def test_a_default_that_is_not_known_must_be_set() -> None:
     """Castalia's default MAC sends without sensing, which the embedded radio does not do."""
     lines = [line for line in BASE.splitlines() if "MACProtocolName" not in line]

@@ -1,0 +1,88 @@
+"""A folder of results is one experiment: what differs from its request is refused, and no complete run is replaced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.agents import write_agent
+from tests.support.commands import call
+
+SWEEP = "roambus sweep field --agents flooding --set nodes=3 --set time_limit=2 --seeds 1 --workers 1 --out r"
+IDEAL = "--backend ideal"
+Captured = pytest.CaptureFixture[str]
+RUN = "roambus run field --agent flooding --set nodes=3 --set time_limit=2 --out r"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's, with nothing in it."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def traces() -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in Path("r").rglob("traces/**/*.*") if file.is_file()}
+
+
+@pytest.mark.parametrize("command", [SWEEP, RUN])
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        ((IDEAL, "--backend radio"), "r holds runs with backend ideal, not radio: choose another --out"),
+        ((f"{IDEAL} --level full", IDEAL), "r holds runs with level full, not app: choose another --out"),
+        ((f"{IDEAL} --record", IDEAL), "r holds runs with record yes, not no: choose another --out"),
+        ((IDEAL, f"{IDEAL} --record"), "r holds runs with record no, not yes: choose another --out"),
+    ],
+)
+def test_what_differs_from_the_request_is_refused_by_name(
+    command: str, options: tuple[str, str], refusal: str, monkeypatch: pytest.MonkeyPatch, capfd: Captured
+) -> None:
+    """Each is in a run's key or folder: another run would take the place of this one. --replace does not mix them."""
+    assert call(f"{command} {options[0]}", monkeypatch) == 0
+    before = traces()
+    for replacing in ("", " --replace"):
+        capfd.readouterr()
+        assert call(f"{command} {options[1]}{replacing}", monkeypatch) == 2
+        assert refusal in capfd.readouterr().err
+    assert traces() == before != {}
+
+
+def test_an_earlier_versions_folder_is_known_by_its_traces(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its request has no back-end."""
+    assert call(f"{SWEEP} --backend ideal", monkeypatch) == 0
+    request = json.loads((folder / "r/sweep.json").read_text())
+    assert (request.pop("backend"), request.pop("level"), request.pop("record")) == ("ideal", "app", False)
+    (folder / "r/sweep.json").write_text(json.dumps(request))
+    assert call(f"{SWEEP} --backend radio", monkeypatch) == 2
+    assert "r holds runs with backend ideal, not radio" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", [SWEEP.replace("flooding", "mine.py"), RUN.replace("flooding", "mine.py")])
+def test_a_complete_run_of_an_agent_that_has_changed_is_replaced_on_request_only(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The refusal leaves the run and the request as they are."""
+    write_agent(folder, "mine", "pass")
+    assert call(f"{command} --backend ideal", monkeypatch) == 0
+    before, request = traces(), (folder / "r/sweep.json").read_bytes()
+    write_agent(folder, "mine", "now")
+    capfd.readouterr()
+    assert call(f"{command} --backend ideal", monkeypatch) == 2
+    assert "holds a complete run, which this one would replace" in capfd.readouterr().err
+    assert (traces(), (folder / "r/sweep.json").read_bytes()) == (before, request)
+    assert call(f"{command} --backend ideal --replace", monkeypatch) == 0
+    assert traces() != before
+
+
+def test_more_seeds_and_agents_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same request but for these is the same experiment."""
+    assert call(f"{SWEEP} --backend ideal", monkeypatch) == 0
+    before, more = traces(), SWEEP.replace("seeds 1", "seeds 2").replace("flooding", "gossip,flooding")
+    assert call(f"{more} --backend ideal", monkeypatch) == 0
+    assert traces().items() >= before.items()
+    assert len(list(Path("r").rglob("trace.parquet"))) == 4
