@@ -70,7 +70,7 @@ def test_the_page_shows_what_is_found(
     for name, content in listings(text).items():
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
-    shown, _ = shown_commands(text)  # the other one makes many runs: test_pytest_plugin.py has its like
+    (shown,) = shown_commands(text)
     assert call(shown.command, monkeypatch) == 1
     printed = capfd.readouterr()
     assert shown.is_printed_by(printed.out), printed
