@@ -132,7 +132,7 @@ class Checker:
 
     def path(self, number: int) -> tuple[Step, ...]:
         """Return the steps from the initial state to that one."""
-        return tuple(self.model.steps[self._steps[one]] for one in self.ancestors(number)[1:])
+        return tuple(self.model.steps[self._steps[ancestor]] for ancestor in self.ancestors(number)[1:])
 
     def run(self, bounds: Bounds, visitor: Visitor = lambda _: None) -> Figures:
         """Search until a property is violated, a bound is reached, or no state is left; Ctrl-C stops it.
@@ -204,5 +204,5 @@ class Checker:
 
     def report(self, violation: Violation) -> None:
         """Record a violation unless the property has one: the first is a shortest."""
-        if all(one.name != violation.name for one in self.violations):
+        if all(known.name != violation.name for known in self.violations):
             self.violations.append(violation)

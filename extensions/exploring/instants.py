@@ -33,7 +33,7 @@ class Earlier(NamedTuple):
     """Something that comes before what is pending: its step, the events, the state, and what can follow."""
 
     step: int
-    told: _Events
+    inputs: _Events
     state: _State
     phase: int
     old: tuple[int, ...]
@@ -51,8 +51,8 @@ class Instants:
         """Yield the steps that come before what is pending."""
         model, world = self._model, self._model.world(state)
         bare = (*state[:-1], model.worlds.number(replace(world, pending=(), phase=ARRIVALS, old=())))
-        for step, told, after, phase, old, by_timer in self._earlier(bare, world):
-            yield from model.follow(after, told, step, world.pending, phase=phase, old=old, by_timer=by_timer)
+        for step, inputs, after, phase, old, by_timer in self._earlier(bare, world):
+            yield from model.follow(after, inputs, step, world.pending, phase=phase, old=old, by_timer=by_timer)
 
     def pending(self, state: _State, late: _Events, phase: int, old: tuple[int, ...] | _State) -> _State | None:
         """Return the state in which events are pending; None if nothing can come before them.
@@ -96,18 +96,18 @@ class Instants:
         for may, command in model.options(state[-1]):
             is_for_node = isinstance(command, Apply | PublishEvent) and command.node in nodes
             if is_for_node and not model.rules.may[may].when_quiet:
-                number, _, told, _ = model.plan(state[-1], command, may)
+                number, _, inputs, _ = model.plan(state[-1], command, may)
                 step = model.step(command, 0, (), may, True)
-                yield Earlier(step, told, (*state[:-1], number), COMMANDS, world.old)
+                yield Earlier(step, inputs, (*state[:-1], number), COMMANDS, world.old)
 
     def _timers(self, state: _State, world: World, nodes: set[NodeId]) -> Iterator[Earlier]:
         model = self._model
         for node in nodes:
             for number, left in enumerate(model.nodes.due(state[node], model.now(state)), 1):
                 if not left:
-                    told = ((node, model.nodes.events.number(ExpireTimer(number))),)
+                    inputs = ((node, model.nodes.events.number(ExpireTimer(number))),)
                     step = model.step(RunOut(node, number), 0, (), -1, True)
-                    yield Earlier(step, told, state, COMMANDS, world.old, by_timer=True)
+                    yield Earlier(step, inputs, state, COMMANDS, world.old, by_timer=True)
 
     def _handles(self, event: int) -> bool:
         nodes = self._model.nodes
