@@ -92,7 +92,7 @@ def find(name: str, kind: str | None = None) -> list[Entry]:
     if is_python(name):
         return [_study(name) if Path(name).is_file() and inventory.own_study(Path(name)) else _agent(name)]
     if Path(name).is_file():
-        return [_template(name) if name.endswith(TEMPLATE_SUFFIX) else _sweep(name)]
+        return [_sweep(name) if name.endswith(SWEEP_SUFFIX) else _template(name)]
     asked = KINDS if kind is None else (kind,)
     known = {given_kind: dict.fromkeys(inventory.names(given_kind)) for given_kind in asked}
     found = [_ENTRIES[given_kind](name) for given_kind in asked if name in known[given_kind]]

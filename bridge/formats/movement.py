@@ -207,7 +207,7 @@ class SetDest:
 
     def take(self, _: int, line: str) -> None:
         """Take the next line; raise ValueError."""
-        line = line.rstrip("; ")  # Tcl ends an order with it before a comment
+        line = line.rstrip("; \t")  # Tcl ends an order with it before a comment
         if start := _START.fullmatch(line):
             self._start(self._extent.node(start[1]), start[2], start[3])
         elif order := _ORDER.fullmatch(line):

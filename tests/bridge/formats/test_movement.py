@@ -214,5 +214,5 @@ def test_movement_that_begins_after_the_run_is_refused(folder: Path, text: str) 
 def test_files_of_other_systems_are_read(folder: Path) -> None:
     """A byte order mark, line ends of the old Mac, and comments behind Tcl's orders."""
     order = '$ns_ at 2.0 "$node_(0) setdest 16 28 5" ;# go'
-    text = f"\ufeff$node_(0) set X_ 10 ;# metres\r$node_(0) set Y_ 20;# metres\r{order}\r"
+    text = f"\ufeff$node_(0) set X_ 10 ;# metres\r$node_(0) set Y_ 20\t;# metres\r{order}\r"
     assert [tuple(point) for point in read(folder, text)[0]] == [(0, 10, 20), (2, 10, 20), (4, 16, 28)]
