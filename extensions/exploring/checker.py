@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 
-from roambus.extensions.exploring.model import Model, State, Step
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.property_checker import PropertyChecker
+from roambus.extensions.exploring.steps import State, Step
 
 INTERRUPTED = "Ctrl-C"
 RAISES = "agents raise no errors"

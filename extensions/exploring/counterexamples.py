@@ -27,7 +27,7 @@ from roambus.bridge.transcript.document import Vocabulary, format_attributes, pa
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.transcript import follow
 from roambus.extensions.exploring.initial_state import BY_HAND, InitialState
-from roambus.extensions.exploring.model import Step
+from roambus.extensions.exploring.steps import Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.simtime import format_time

@@ -17,12 +17,12 @@ from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fair_cycles import find_fair_cycle
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, carry_out
 from roambus.extensions.exploring.initial_state import begin, document_of
-from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.extensions.exploring.property_checker import PropertyChecker
 from roambus.extensions.exploring.repetition import Repetition
 from roambus.extensions.exploring.scenario_file import Question
+from roambus.extensions.exploring.steps import State, Step
 from roambus.extensions.exploring.verdicts import Counterexample, Report, report
 
 _NO_BOUNDS = Bounds()

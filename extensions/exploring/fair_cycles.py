@@ -22,8 +22,8 @@ from scipy.sparse.csgraph import connected_components
 
 from roambus.bridge.transcript.commands import Arrive, RunOut
 from roambus.extensions.exploring.checker import Checker
-from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
+from roambus.extensions.exploring.steps import State, Step
 
 _Edges = dict[int, list[tuple[int, int]]]
 """The steps from each state, and where they lead, all by number."""

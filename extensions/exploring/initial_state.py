@@ -16,10 +16,11 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
 from roambus.extensions.exploring.manual import ManualAgent, ManualDriver
-from roambus.extensions.exploring.model import Model, Rules, State
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.moments import ClockError, Moment
 from roambus.extensions.exploring.nodes import Nodes
 from roambus.extensions.exploring.scenario_file import May, MayReader, Question, at
+from roambus.extensions.exploring.steps import Rules, State
 from roambus.extensions.exploring.world import RunObserver, World, observed_by
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import Role

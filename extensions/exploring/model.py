@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
-from typing import NamedTuple
 
 from roambus.bridge.backends.ideal.backend import delivered
 from roambus.bridge.backends.ideal.graph import Link, cut_off, receivers
@@ -26,7 +25,7 @@ from roambus.bridge.transcript.commands import Apply, Arrive, Command, PublishEv
 from roambus.extensions.exploring.copies import Numbering
 from roambus.extensions.exploring.instants import ALL, ARRIVALS, COMMANDS, Instants
 from roambus.extensions.exploring.nodes import Nodes, Outcome, Raised
-from roambus.extensions.exploring.scenario_file import May, Question
+from roambus.extensions.exploring.steps import TIME, WORLD, Events, Item, Picks, Rules, State, Step, Successor
 from roambus.extensions.exploring.world import World, do
 from roambus.python_protocol.events import NO_LINK, Received, SendFailed
 from roambus.python_protocol.roles import NodeId
@@ -36,58 +35,6 @@ MOST_AT_ONCE = 1000
 """The most events at one instant, when nodes send again and again over a missing link."""
 LONG_AFTER = 3600 * SECOND
 """A command's delay when no timer is set."""
-
-State = tuple[int, ...]
-"""The numbers of the nodes' states, the queues between them, the time and the world."""
-TIME, WORLD = -2, -1
-"""The places of the last two."""
-Picks = tuple[tuple[NodeId, tuple[int, ...]], ...]
-"""The representatives that the draws of some nodes picked."""
-Events = tuple[tuple[NodeId, int], ...]
-"""Which nodes handle which events, by their numbers."""
-
-
-class Step(NamedTuple):
-    """An arrival, a loss, a time-out, or a command, after some time."""
-
-    command: Command
-    after: SimTime = 0
-    picks: Picks = ()
-    may: int = -1
-    """The place of the line that allows a command."""
-    at_once: bool = False
-    """Whether it is at the instant of the step before, some consequences of which come after it."""
-    is_open: bool = False
-    """Whether some of its own consequences come after the next step."""
-
-
-Successor = tuple[int, State | Raised]
-"""A step's number, and its next state."""
-
-
-class Item(NamedTuple):
-    """A message under way by its number, and its destination: BROADCAST or the receiver."""
-
-    message: int
-    destination: NodeId
-
-
-class Rules(NamedTuple):
-    """How a network behaves beside its agents."""
-
-    question: Question
-    may: tuple[May, ...]
-    brokers: frozenset[NodeId]
-    publishers: frozenset[NodeId]
-    lossy: frozenset[Link]
-    """The pairs (sender, receiver) between which any message may be lost."""
-    begin: SimTime
-    is_timed: bool
-    """Agents read the clock or set timers, so a command's time matters."""
-    history: bool
-    """Whether the world keeps publications, deliveries and acceptances."""
-    counts: bool
-    """Whether the world counts messages and commands."""
 
 
 class Model:

@@ -14,10 +14,11 @@ from typing import Any
 
 from roambus.bridge.transcript.commands import PublishEvent
 from roambus.bridge.transcript.document import Attributes
-from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step, Successor
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.moments import NOW, Moment
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import Property, View
+from roambus.extensions.exploring.steps import TIME, WORLD, State, Step, Successor
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime

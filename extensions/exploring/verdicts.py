@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Checker, Figures
 from roambus.extensions.exploring.copies import parts
-from roambus.extensions.exploring.model import TIME
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property
+from roambus.extensions.exploring.steps import TIME
 
 HOLDS, WITHIN, VIOLATED, UNDECIDED = "holds in all", "holds within", "does not hold", "not decided"
 _MOMENTS = "commands and arrivals at the moments of other events, and commands halfway between them"

@@ -13,9 +13,9 @@ from roambus.bridge.transcript.transcript import Overrides, plan
 from roambus.extensions.exploring.copies import Copier
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.exploration import Exploration
-from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.scenario_file import parse_question
+from roambus.extensions.exploring.steps import State, Step
 from roambus.extensions.exploring.tests.exploring import AGENTS
 from roambus.extensions.exploring.world import RunObserver, World, observed_by
 from roambus.python_protocol.agent import Agent
