@@ -111,13 +111,13 @@ def _explored(mutant: Mutant, states: int, _: int) -> Iterator[str]:
 
 def _hunted(mutant: Mutant, _: int, histories: int) -> Iterator[str]:
     from roambus.bridge.transcript.transcript import Overrides  # noqa: PLC0415
-    from roambus.extensions.exploring.hunt import Judge  # noqa: PLC0415
+    from roambus.extensions.exploring.hunt import HistoryRunner  # noqa: PLC0415
     from roambus.extensions.exploring.scenario_file import read_question  # noqa: PLC0415
 
     for path in _questions(mutant, hunts=True):
-        hunt = Judge(read_question(path), Overrides())
+        runner = HistoryRunner(read_question(path), Overrides())
         for seed in range(histories):
-            yield from (f"{path.stem}: {name}" for name in hunt.wrong(hunt.drawer.draw(seed)))
+            yield from (f"{path.stem}: {name}" for name in runner.wrong(runner.generator.draw(seed)))
 
 
 def ask(number: int, who: str, states: int, histories: int) -> str:

@@ -142,11 +142,11 @@ class Results:
         """
         from roambus.experiments.comparing.comparison import CompareOptions, draw_compared  # noqa: PLC0415  # Matplotlib is slow
 
-        asked, look = (
+        asked, style = (
             CompareOptions(tuple(agents), (metric,), against, _tuples(where or {})),
             replace(USUAL, formats=("png",)),
         )
-        file, *_ = draw_compared(self._measured, asked, unlinked(self._folder / FIGURES_FOLDER), look)
+        file, *_ = draw_compared(self._measured, asked, unlinked(self._folder / FIGURES_FOLDER), style)
         return Drawing(file)
 
     def paired(

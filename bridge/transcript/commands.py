@@ -176,8 +176,10 @@ class Draw:
     picks: tuple[int, ...]
 
 
-ByHand = Arrive | RunOut | Draw
-Command = Start | Apply | PublishEvent | Move | Walk | Locate | Leave | Return | Relink | Fail | Wait | Show | ByHand
+ManualCommand = Arrive | RunOut | Draw
+Command = (
+    Start | Apply | PublishEvent | Move | Walk | Locate | Leave | Return | Relink | Fail | Wait | Show | ManualCommand
+)
 
 
 @dataclass(frozen=True, slots=True)

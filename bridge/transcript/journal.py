@@ -15,7 +15,7 @@ from typing import NamedTuple
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.transcript.document import format_attributes
 from roambus.bridge.transcript.network import Network
-from roambus.bridge.transcript.timeline import Look, Slot
+from roambus.bridge.transcript.timeline import PlannedShow, Slot
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, SendFailed
@@ -35,28 +35,28 @@ class Entry(NamedTuple):
 
 
 class View(NamedTuple):
-    """The listings of each node, by name, at the time of a look."""
+    """The listings of each node, by name, at the time of a command to show them."""
 
-    look: Look
+    planned: PlannedShow
     listings: dict[NodeId, Mapping[str, Listing]]
 
 
 class Journal:
     """Records the events and actions of wrapped agents, and takes the views that are due."""
 
-    def __init__(self, looks: Sequence[Look], names: Names) -> None:
+    def __init__(self, shows: Sequence[PlannedShow], names: Names) -> None:
         self.entries: list[Entry] = []
         self.views: list[View] = []
         self.agents: list[Agent] = []
-        self._looks = deque(looks)
+        self._shows = deque(shows)
         self._names = names
 
     def reach(self, now: SimTime) -> None:
-        """Take all looks up to `now`."""
-        while self._looks and self._looks[0].at <= now:
-            look = self._looks.popleft()
-            nodes = look.show.nodes or range(len(self.agents))
-            self.views.append(View(look, {node: self.agents[node].listings(self._names) for node in nodes}))
+        """Take all views up to `now`."""
+        while self._shows and self._shows[0].at <= now:
+            planned = self._shows.popleft()
+            nodes = planned.show.nodes or range(len(self.agents))
+            self.views.append(View(planned, {node: self.agents[node].listings(self._names) for node in nodes}))
 
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
         """Keep an entry that a transcript can show."""
@@ -141,7 +141,7 @@ class Wording:
 
     def lines(self, view: View) -> Iterator[str]:
         """The listings of the named nodes, or of all with content."""
-        show = view.look.show
+        show = view.planned.show
         for node, listings in view.listings.items():
             listing = listings.get(show.name_among(listings))
             if listing is not None and (listing.rows or show.nodes):
@@ -178,8 +178,8 @@ class OutputWriter:
         """The lines below each command; `times` adds the time since the command."""
         found: Outputs = {slot.number: [] for slot in self._slots if slot.number is not None}
         for view in journal.views:
-            if view.look.number is not None:
-                found[view.look.number] += self._wording.lines(view)
+            if view.planned.number is not None:
+                found[view.planned.number] += self._wording.lines(view)
         visible = list(self._visible(journal.entries))
         for entry in visible:
             # The last that has begun: one that only shows something takes no time, and gets nothing.

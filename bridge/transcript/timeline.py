@@ -22,11 +22,11 @@ from roambus.bridge.transcript import commands
 from roambus.bridge.transcript.commands import (
     Apply,
     Arrive,
-    ByHand,
     Draw,
     Fail,
     Leave,
     Locate,
+    ManualCommand,
     Move,
     PublishEvent,
     Relink,
@@ -63,7 +63,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PlannedShow:
     """At `at`, before all else of that instant, a listing for the line `number`."""
 
     at: SimTime
@@ -82,7 +82,7 @@ class Timeline:
         self.head = head
         self.network = network
         self.slots = [Slot(None, 0, head.slot)]
-        self.looks: list[Look] = []
+        self.shows: list[PlannedShow] = []
         self.events: dict[str, str] = {}
         """Notifications' names by identifier."""
         self.now: SimTime = 0
@@ -93,7 +93,7 @@ class Timeline:
         self._away: dict[NodeId, tuple[SimTime, NodeId | None]] = {}
         """Detached clients' departure times and old places."""
         self._links: list[LinkChange] = []
-        self.hands_on: SimTime | None = None
+        self.manual_from: SimTime | None = None
         """The start of work by hand."""
         self.orders: list[tuple[SimTime, Arrive | Draw]] = []
         """Its arrivals and draws, by time."""
@@ -122,10 +122,10 @@ class Timeline:
         if first.after is not None:
             last.end, last.is_cut_short = self._later(first.after), True
         self.now = last.end
-        if number is not None and self.head.driver and self.hands_on is None:
-            self.hands_on = self.now
+        if number is not None and self.head.driver and self.manual_from is None:
+            self.manual_from = self.now
             self._commands += [Command(self.now, node, ManualTimers()) for node in self._roles]
-        slot = Slot(number, self.now, self.now, is_cut_short=self.hands_on is not None)
+        slot = Slot(number, self.now, self.now, is_cut_short=self.manual_from is not None)
         self.slots.append(slot)
         slot.end += self._do(number, first.command)
         for timed in others:
@@ -138,7 +138,7 @@ class Timeline:
         At one instant a run orders links, arrivals, timers, so commands by hand differ by a nanosecond, which agents do
         not see (`moment`): simultaneous timers would differ.
         """
-        if after or self.hands_on is None:
+        if after or self.manual_from is None:
             return self.now + after
         self._ties.append(self.now + NANOSECOND)
         return self._ties[-1]
@@ -194,7 +194,7 @@ class Timeline:
             case Wait(time):
                 return time
             case Show():
-                self.looks.append(Look(self.now, number, command))
+                self.shows.append(PlannedShow(self.now, number, command))
                 return 0
             case Walk(node, place):
                 return self.head.slot + self._ways.walk(node, place, self.now)
@@ -255,8 +255,8 @@ class Timeline:
             self.parents[node] = parent
             self._tree.append(ParentChange(at, node, parent))
 
-    def _work_by_hand(self, command: ByHand) -> None:
-        if self.hands_on is None:
+    def _order(self, command: ManualCommand) -> None:
+        if self.manual_from is None:
             raise ValueError("this needs a line 'by hand' in the head, and must come after the setup")
         if isinstance(command, RunOut):
             self._commands.append(Command(self.now, command.node, ExpireTimer(command.number)))
@@ -268,7 +268,7 @@ class Timeline:
 _DO: dict[type[Any], Callable[[Timeline, Any], None]] = {
     Leave: Timeline._leave,
     Return: Timeline._return,
-    Arrive: Timeline._work_by_hand,
-    RunOut: Timeline._work_by_hand,
-    Draw: Timeline._work_by_hand,
+    Arrive: Timeline._order,
+    RunOut: Timeline._order,
+    Draw: Timeline._order,
 }

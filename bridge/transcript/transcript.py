@@ -120,7 +120,7 @@ def follow(document: Document, overrides: Overrides = Overrides()) -> str:
     planned = plan(document, overrides)
     head, timeline, names = planned.head, planned.timeline, planned.names
     hidden = hidden_names(document, planned)
-    journal = Journal(timeline.looks, names)
+    journal = Journal(timeline.shows, names)
     planned.run(planned.carrier(), TraceWriter(), journal.wrap)
     journal.reach(planned.scenario.time_limit)
     if not overrides.agent:

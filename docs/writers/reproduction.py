@@ -146,7 +146,7 @@ class Gallery:
         self._folder = folder
         self._compared = joined([sweeps[name] for name in COMPARED if name in sweeps])
         agents = dict.fromkeys(agent for measured in sweeps.values() for agent in measured.agents)
-        self._look = replace(USUAL, agents=tuple(agents))
+        self._style = replace(USUAL, agents=tuple(agents))
 
     def has(self, sweep: str) -> bool:
         """Whether a sweep was run."""
@@ -203,7 +203,7 @@ class Gallery:
             return ""
         # The lines of one agent alone are told apart by all colours, and those of many by the agents' own.
         one_alone = all(len({series.place.get(AGENT) for series in figure.series}) == 1 for figure in drawn)
-        draw_panels(drawn, self._folder / f"{picture}.png", USUAL if one_alone else self._look)
+        draw_panels(drawn, self._folder / f"{picture}.png", USUAL if one_alone else self._style)
         rows = [
             (figure.title, series.label, f"{figure.x_title} {x}", format_mean(mean, low, high))
             for figure in drawn

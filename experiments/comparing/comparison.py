@@ -18,7 +18,7 @@ from roambus.experiments.comparing.selection import check_metric, find_axis, mai
 from roambus.experiments.comparing.tables import paired_tests, points_table, spread, text_of_comparison, whole_table
 from roambus.experiments.figures.drawing import draw, draw_panels, write_caption
 from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, look_up, slug
-from roambus.experiments.figures.style import USUAL, Look
+from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import replace_file
 from roambus.spark.metrics.catalogue import Scale
@@ -61,10 +61,12 @@ def compare_agents(measured: Measurements, asked: CompareOptions, folder: Path |
             yield _compare(chosen, metric, folder and folder / f"{stem}.csv")
 
 
-def draw_compared(measured: Measurements, asked: CompareOptions, folder: Path, look: Look = USUAL) -> Iterator[Path]:
-    """Write each metric's `folder`/STEM in the look's formats, with its caption; raises UserError."""
+def draw_compared(
+    measured: Measurements, asked: CompareOptions, folder: Path, style: FigureStyle = USUAL
+) -> Iterator[Path]:
+    """Write each metric's `folder`/STEM in the style's formats, with its caption; raises UserError."""
     chosen = _chosen(measured, asked)
-    against, own = find_axis(chosen, asked.against), replace(look, agents=tuple(measured.agents))
+    against, own = find_axis(chosen, asked.against), replace(style, agents=tuple(measured.agents))
     with writing(folder):
         for metric, stem in _stems(chosen, asked).items():
             figures = panels(chosen, metric, against)
@@ -138,11 +140,11 @@ def _plan(measured: Measurements, metric: str, against: str, place: dict[str, st
     return Plan("", title + at, metric, against, lines)
 
 
-def draw_picture(figures: Sequence[Figure], stem: Path, look: Look = USUAL) -> list[Path]:
-    """Write STEM in the look's formats, and the caption as STEM.txt; raises OSError."""
+def draw_picture(figures: Sequence[Figure], stem: Path, style: FigureStyle = USUAL) -> list[Path]:
+    """Write STEM in the style's formats, and the caption as STEM.txt; raises OSError."""
     if len(figures) == 1:
-        return draw(replace(figures[0], name=stem.name), stem.parent, look)
-    files = [stem.with_name(f"{stem.name}.{kind}") for kind in look.formats]
+        return draw(replace(figures[0], name=stem.name), stem.parent, style)
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in style.formats]
     for file in files:
-        draw_panels(figures, file, look)
+        draw_panels(figures, file, style)
     return [*files, write_caption(stem, figures)]

@@ -32,7 +32,7 @@ from roambus.experiments.figures.figure import (
     Series,
     capital,
 )
-from roambus.experiments.figures.style import USUAL, Look
+from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.spark.aggregation.aggregate import replace_file
 from roambus.spark.metrics.catalogue import Scale
 
@@ -147,11 +147,11 @@ _NO_STYLE = {"backend", "backend_fallback", "interactive"}
 """Settings of programs with windows, which cannot always be set."""
 
 
-def draw(figure: Drawn, folder: Path, look: Look = USUAL) -> list[Path]:
-    """Write FOLDER/name in the look's formats, and the caption as FOLDER/name.txt; raises OSError."""
-    with _styled(look.settings):
-        picture = figure.picture(look) if isinstance(figure, OwnFigure) else _picture([figure], look)
-        drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in look.formats]
+def draw(figure: Drawn, folder: Path, style: FigureStyle = USUAL) -> list[Path]:
+    """Write FOLDER/name in the style's formats, and the caption as FOLDER/name.txt; raises OSError."""
+    with _styled(style.settings):
+        picture = figure.picture(style) if isinstance(figure, OwnFigure) else _picture([figure], style)
+        drawn = [_save(picture, folder / f"{figure.name}.{kind}") for kind in style.formats]
     return [*drawn, write_caption(folder / figure.name, [figure])]
 
 
@@ -163,27 +163,27 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
     return caption
 
 
-def draw_panels(figures: Sequence[Figure], file: Path, look: Look = USUAL) -> None:
-    """Write one picture of the look's width, two figures a row if it is wide; raises OSError."""
-    columns = 1 if look.is_narrow else min(_PANEL_COLUMNS, len(figures))
-    width = look.size[0] / columns
-    panel = replace(look, size=(width, min(look.size[1], _PANEL_RATIO * width)))
+def draw_panels(figures: Sequence[Figure], file: Path, style: FigureStyle = USUAL) -> None:
+    """Write one picture of the style's width, two figures a row if it is wide; raises OSError."""
+    columns = 1 if style.is_narrow else min(_PANEL_COLUMNS, len(figures))
+    width = style.size[0] / columns
+    panel = replace(style, size=(width, min(style.size[1], _PANEL_RATIO * width)))
     with _styled(panel.settings):
         _save(_picture(figures, panel, columns), file)
 
 
-def _picture(figures: Sequence[Figure], look: Look, columns: int = 1) -> Picture:
-    """The figures in rows of panels of the look's size."""
-    rows, (width, height) = math.ceil(len(figures) / columns), look.size
+def _picture(figures: Sequence[Figure], style: FigureStyle, columns: int = 1) -> Picture:
+    """The figures in rows of panels of the style's size."""
+    rows, (width, height) = math.ceil(len(figures) / columns), style.size
     picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
     panels = []
     for position, figure in enumerate(figures, start=1):
         axes = picture.add_subplot(rows, columns, position)
-        panels.append(_plot(figure, axes, look))
+        panels.append(_plot(figure, axes, style))
         if len(figures) > 1:
             title = fill(capital(figure.title), round(width * _TITLE_CHARACTERS), break_on_hyphens=False)
             axes.set_title(title, loc="left")
-    name_lines(picture, panels, look.is_narrow)
+    name_lines(picture, panels, style.is_narrow)
     make_room(picture, rows)
     return picture
 
@@ -201,21 +201,21 @@ def _save(picture: Picture, path: Path) -> Path:
     return path
 
 
-def _plot(figure: Figure, axes: Axes, look: Look) -> Panel:
-    lines, scale = _plot_lines(figure, axes, look)
+def _plot(figure: Figure, axes: Axes, style: FigureStyle) -> Panel:
+    lines, scale = _plot_lines(figure, axes, style)
     axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(fill(figure.y_title + scale, round(look.size[1] * _LABEL_CHARACTERS)))
-    return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, look))
+    axes.set_ylabel(fill(figure.y_title + scale, round(style.size[1] * _LABEL_CHARACTERS)))
+    return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, style))
 
 
-def _plot_lines(figure: Figure, axes: Axes, look: Look) -> tuple[list[ErrorbarContainer], str]:
+def _plot_lines(figure: Figure, axes: Axes, style: FigureStyle) -> tuple[list[ErrorbarContainer], str]:
     at = places(figure.x_values)
     gaps = len(figure.series) - 1
     spacing = float(min(np.diff(sorted(at.values())), default=1.0))
     length = float(np.ptp([*at.values()])) or math.inf
     dodge = min(_DODGE * spacing, _SPREAD / max(gaps, 1) * spacing, _NEAR * length)
     lines = []
-    for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, look), strict=True)):
+    for index, (series, paint) in enumerate(zip(figure.series, paints(figure.series, style), strict=True)):
         shift = (index - gaps / 2) * dodge
         shifted = [at[x] + shift for x in series.x]
         lines.append(_plot_series(series, shifted, axes, paint, with_seeds=figure.shows_seeds))
@@ -246,18 +246,18 @@ def _plot_series(
     return line
 
 
-def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
+def paints(series: Sequence[Series], style: FigureStyle) -> list[dict[str, Any]]:
     """Each line's colour, marker and dash."""
     agents = [line.place.get(AGENT, "") for line in series]
     # The place of the colour is the agent's among all of the results, or the line's own.
-    ranks = [look.agents.index(agent) if agent in look.agents else index for index, agent in enumerate(agents)]
+    ranks = [style.agents.index(agent) if agent in style.agents else index for index, agent in enumerate(agents)]
     before = [ranks[:index].count(rank) for index, rank in enumerate(ranks)]
     # An agent's further lines have markers and dashes that no agent has.
-    further = itertools.count(max([len(look.agents) - 1, *ranks]) + 1)
+    further = itertools.count(max([len(style.agents) - 1, *ranks]) + 1)
     forms = [next(further) if earlier else rank for rank, earlier in zip(ranks, before, strict=True)]
     return [
         {
-            "color": colour_of(rank, 0 if look.is_grey else earlier, look),
+            "color": colour_of(rank, 0 if style.is_grey else earlier, style),
             "marker": _MARKERS[form % len(_MARKERS)],
             "linestyle": _LINES[form % len(_LINES)] if agent.label else "",
         }
@@ -265,9 +265,9 @@ def paints(series: Sequence[Series], look: Look) -> list[dict[str, Any]]:
     ]
 
 
-def colour_of(rank: int, lines_before: int, look: Look) -> str:
+def colour_of(rank: int, lines_before: int, style: FigureStyle) -> str:
     """The colour of the agent of that place, lighter for its further lines."""
-    colours = _GREYS if look.is_grey else _COLOURS
+    colours = _GREYS if style.is_grey else _COLOURS
     return tinted(colours[rank % len(colours)], max(_LIGHTEST, _SHADE**lines_before))
 
 

@@ -23,7 +23,7 @@ from roambus.spark.metrics.catalogue import Scale, Support
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-    from roambus.experiments.figures.style import Look
+    from roambus.experiments.figures.style import FigureStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class OwnFigure(Shown):
     logarithmic: ClassVar[bool] = False
 
     @abstractmethod
-    def picture(self, look: Look) -> Picture:
+    def picture(self, style: FigureStyle) -> Picture:
         """Draw it."""
 
 

@@ -1,4 +1,4 @@
-"""The look of figures: formats, size and style, by `--format`, `--size` and `--style`.
+"""The style of figures: formats, size and colours, by `--format`, `--size` and `--style`.
 
 The command line reads these options before it imports Matplotlib. Sizes suit a screen, a journal's column or page, and
 a slide. Text stays text in SVG and PDF, for a journal's editor.
@@ -59,7 +59,7 @@ _NARROW = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FigureStyle:
     """The written formats, the size in inches, the style's name, and the coloured agents."""
 
     formats: tuple[str, ...] = ("png", "svg")
@@ -70,7 +70,7 @@ class Look:
 
     @property
     def settings(self) -> dict[Any, Any]:
-        """Matplotlib's rcParams for this look, over the user's."""
+        """Matplotlib's rcParams for this style, over the user's."""
         return {**_BASE, **(_LARGE if self.style == "slide" else _SMALL if self.is_narrow else _USUAL)}
 
     @property
@@ -84,18 +84,18 @@ class Look:
         return self.style == "grey"
 
 
-USUAL = Look()
+USUAL = FigureStyle()
 
 
-def read_look(formats: str, size: str, style: str) -> Look:
-    """The look of three options; raises UserError naming the option."""
+def read_style(formats: str, size: str, style: str) -> FigureStyle:
+    """The style of three options; raises UserError naming the option."""
     chosen = tuple(dict.fromkeys(formats.split(",")))
     for name in chosen:
         if name not in FORMATS:
             raise UserError(f"--format: {unknown('format', name, dict.fromkeys(FORMATS))}")
     if style not in STYLES:
         raise UserError(f"--style: {unknown('style', style, dict.fromkeys(STYLES))}")
-    return Look(chosen, SIZES.get(size) or _inches(size), style)
+    return FigureStyle(chosen, SIZES.get(size) or _inches(size), style)
 
 
 def _inches(text: str) -> tuple[float, float]:

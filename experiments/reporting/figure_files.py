@@ -15,7 +15,7 @@ from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, beside, look_up, plans_of_any_sweep
-from roambus.experiments.figures.style import USUAL, Look
+from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import METRIC, replace_file
 from roambus.spark.metrics.catalogue import METRICS
@@ -25,7 +25,11 @@ EVERY = "all"
 
 
 def draw_figures(
-    results: Path, own: Study | None = None, look: Look = USUAL, metrics: Sequence[str] = (), out: Path | None = None
+    results: Path,
+    own: Study | None = None,
+    style: FigureStyle = USUAL,
+    metrics: Sequence[str] = (),
+    out: Path | None = None,
 ) -> list[Path]:
     """Draw the figures that the metrics below `results` allow; return all files.
 
@@ -33,11 +37,11 @@ def draw_figures(
     """
     folder = out or unlinked(results / FIGURES_FOLDER)
     sweeps = read_results(results, own).sweeps
-    look = replace(look, agents=tuple(dict.fromkeys(agent for found in sweeps for agent in found.measured.agents)))
+    style = replace(style, agents=tuple(dict.fromkeys(agent for found in sweeps for agent in found.measured.agents)))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         chosen = [figure for found in sweeps for figure in _chosen(found, metrics)]
-        files = [path for figure in chosen for path in draw(figure, folder, look)]
+        files = [path for figure in chosen for path in draw(figure, folder, style)]
         for found in sweeps:
             for name, text in found.origin.sweep.tables(found.measured).items() if found.origin and not metrics else ():
                 replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))

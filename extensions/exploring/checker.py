@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 
-from roambus.extensions.exploring.model import Model, State, Step
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.property_checker import PropertyChecker
+from roambus.extensions.exploring.steps import State, Step
 
 INTERRUPTED = "Ctrl-C"
 RAISES = "agents raise no errors"
@@ -132,7 +133,7 @@ class Checker:
 
     def path(self, number: int) -> tuple[Step, ...]:
         """Return the steps from the initial state to that one."""
-        return tuple(self.model.steps[self._steps[one]] for one in self.ancestors(number)[1:])
+        return tuple(self.model.steps[self._steps[ancestor]] for ancestor in self.ancestors(number)[1:])
 
     def run(self, bounds: Bounds, visitor: Visitor = lambda _: None) -> Figures:
         """Search until a property is violated, a bound is reached, or no state is left; Ctrl-C stops it.
@@ -204,5 +205,5 @@ class Checker:
 
     def report(self, violation: Violation) -> None:
         """Record a violation unless the property has one: the first is a shortest."""
-        if all(one.name != violation.name for one in self.violations):
+        if all(known.name != violation.name for known in self.violations):
             self.violations.append(violation)

@@ -17,7 +17,7 @@ from roambus.console.output import EXIT_PROBLEMS, answer, console, remark
 if TYPE_CHECKING:
     from roambus.extensions.exploring.checker import Figures
     from roambus.extensions.exploring.exploration import Exploration
-    from roambus.extensions.exploring.hunt import Hunted
+    from roambus.extensions.exploring.hunt import HuntResult
     from roambus.extensions.exploring.scenario_file import Question
     from roambus.extensions.exploring.verdicts import Report
 
@@ -133,9 +133,9 @@ def explore(
 
             return search(question, overrides, bounds, visit, keep_on)
 
-    for one in explore_all(networks, explore_one):
-        reports.append(one)
-        _print(one, out)
+    for report in explore_all(networks, explore_one):
+        reports.append(report)
+        _print(report, out)
     sys.exit(_exit_code(reports))
 
 
@@ -144,10 +144,10 @@ def _exit_code(reports: Sequence[Report]) -> int:
     from roambus.extensions.exploring.verdicts import UNDECIDED, WITHIN
 
     codes = {
-        InterruptionError.exit_code: any(one.ended_by == INTERRUPTED for one in reports),
-        EXIT_PROBLEMS: any(one.counterexamples for one in reports),
-        EXIT_UNDECIDED: any(one.has(UNDECIDED) for one in reports),
-        EXIT_BOUNDED: any(one.has(WITHIN) for one in reports),
+        InterruptionError.exit_code: any(report.ended_by == INTERRUPTED for report in reports),
+        EXIT_PROBLEMS: any(report.counterexamples for report in reports),
+        EXIT_UNDECIDED: any(report.has(UNDECIDED) for report in reports),
+        EXIT_BOUNDED: any(report.has(WITHIN) for report in reports),
     }
     return next((code for code, applies in codes.items() if applies), 0)
 
@@ -171,17 +171,17 @@ def _hunt(what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, 
     sys.exit(EXIT_PROBLEMS if found.counterexamples else EXIT_UNDECIDED)
 
 
-def _print(report: Report | Hunted, out: Path | None) -> None:
+def _print(report: Report | HuntResult, out: Path | None) -> None:
     """Print the findings; write transcripts to the folder `out`, if given."""
     from roambus.extensions.exploring.verdicts import file_name
 
     lines = list(report.lines())
-    for one in report.counterexamples:
+    for counterexample in report.counterexamples:
         if out is None:
-            lines.append(f"\n{one.transcript}")
+            lines.append(f"\n{counterexample.transcript}")
         else:
             out.mkdir(parents=True, exist_ok=True)
-            path = out / f"{file_name(f'{report.name} {one.name}')}.txt"
-            path.write_text(one.transcript, encoding="utf-8")
-            lines.append(f"  {one.name}: see {path}")
+            path = out / f"{file_name(f'{report.name} {counterexample.name}')}.txt"
+            path.write_text(counterexample.transcript, encoding="utf-8")
+            lines.append(f"  {counterexample.name}: see {path}")
     answer("\n".join(lines), networks=[report])

@@ -179,14 +179,14 @@ def parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of an object, each with the text of its access."""
     if isinstance(value, Mapping):
         yield from (
-            (f"[{key!r}]", one) for pair in list(value.items()) for key, one in ((pair[0], one) for one in pair)
+            (f"[{key!r}]", part) for pair in list(value.items()) for key, part in ((pair[0], part) for part in pair)
         )
     elif isinstance(value, list | tuple | deque | set | frozenset):
-        yield from ((f"[{place}]", one) for place, one in enumerate(value))
+        yield from ((f"[{place}]", part) for place, part in enumerate(value))
     if not isinstance(value, type | ModuleType | FunctionType):
         state = object.__getstate__(value)  # the attributes, and those in slots
         for attributes in state if isinstance(state, tuple) else (state,):
-            yield from ((f".{name}", one) for name, one in list((attributes or {}).items()))
+            yield from ((f".{name}", part) for name, part in list((attributes or {}).items()))
 
 
 def shared_by(agent_class: type[Any]) -> Iterator[object]:

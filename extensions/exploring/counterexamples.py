@@ -27,7 +27,7 @@ from roambus.bridge.transcript.document import Vocabulary, format_attributes, pa
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.transcript import follow
 from roambus.extensions.exploring.initial_state import BY_HAND, InitialState
-from roambus.extensions.exploring.model import Step
+from roambus.extensions.exploring.steps import Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.simtime import format_time
@@ -83,9 +83,11 @@ class Sentences:
 
     def _event(self, attributes: tuple[tuple[str, int | float | str], ...]) -> str:
         events = self._vocabulary.events
-        named = (one for one, its in events.meanings.items() if its == attributes)
-        by_filter = (one.replace("f", "e", 1) for one in self._vocabulary.filter_names.values() if one[1:].isdecimal())
-        numbered = (one for one in by_filter if events.read(one) == attributes)
+        named = (name for name, its in events.meanings.items() if its == attributes)
+        by_filter = (
+            name.replace("f", "e", 1) for name in self._vocabulary.filter_names.values() if name[1:].isdecimal()
+        )
+        numbered = (name for name in by_filter if events.read(name) == attributes)
         return next(chain(named, numbered), format_attributes(attributes))
 
 
@@ -104,7 +106,7 @@ class Writer:
         head = [line for line in self._initial.question.head if line.strip() and not line.startswith("#")]
         drawn = [line for line in head if line.split(" ")[0] != "agent" and line != BY_HAND]
         lines = [*comments, "", self._initial.agent_line, BY_HAND, *drawn, "", *self.commands(steps)]
-        text = "\n".join([*lines, *(f"> show {one}" for one in shows)]) + "\n"
+        text = "\n".join([*lines, *(f"> show {show}" for show in shows)]) + "\n"
         return follow(parse_document(self._initial.question.path, text)) if follows else text
 
     def commands(self, steps: Sequence[Step]) -> list[str]:

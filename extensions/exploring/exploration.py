@@ -17,12 +17,12 @@ from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fair_cycles import find_fair_cycle
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, carry_out
 from roambus.extensions.exploring.initial_state import begin, document_of
-from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.extensions.exploring.property_checker import PropertyChecker
 from roambus.extensions.exploring.repetition import Repetition
 from roambus.extensions.exploring.scenario_file import Question
+from roambus.extensions.exploring.steps import State, Step
 from roambus.extensions.exploring.verdicts import Counterexample, Report, report
 
 _NO_BOUNDS = Bounds()
@@ -60,7 +60,7 @@ class Exploration:
                 self.checker.run(bounds, visitor)
             self._find_fair_cycles()
             self._repeat()
-        self.counterexamples = [self._describe(one) for one in self.checker.violations]
+        self.counterexamples = [self._describe(violation) for violation in self.checker.violations]
 
     def report(self, name: str) -> Report:
         """Return the report under the name of the network."""
@@ -69,17 +69,19 @@ class Exploration:
     def _find_fair_cycles(self) -> None:
         """Report fair runs that never end: of arrivals alone, and without a delivery."""
         checker, model = self.checker, self.checker.model
-        for one in self.question.must:
-            if one.name != EVENTUALLY_QUIET and not one.lives:
+        for property_ in self.question.must:
+            if property_.name != EVENTUALLY_QUIET and not property_.lives:
                 continue
             lacks: Callable[[State], bool] = (
-                partial(checker.properties.is_violated, one) if one.lives else lambda state: not model.is_idle(state)
+                partial(checker.properties.is_violated, property_)
+                if property_.lives
+                else lambda state: not model.is_idle(state)
             )
-            cycle = find_fair_cycle(checker, lacks, with_timers=one.lives)
+            cycle = find_fair_cycle(checker, lacks, with_timers=property_.lives)
             if cycle:
-                lacking = one.evaluate(checker.properties.view(cycle.state))
-                text = lacking if one.lives else "messages go to and fro for ever"
-                checker.report(Violation(one.name, f"{text}: the last steps repeat for ever", cycle.path))
+                lacking = property_.evaluate(checker.properties.view(cycle.state))
+                text = lacking if property_.lives else "messages go to and fro for ever"
+                checker.report(Violation(property_.name, f"{text}: the last steps repeat for ever", cycle.path))
         checker.count()
 
     def _repeat(self) -> None:
@@ -88,7 +90,7 @@ class Exploration:
         if checker.figures.ended_by == INTERRUPTED:
             return
         repetition = Repetition(checker, Writer(self.initial), self._fresh)
-        paths = [one.path for one in checker.violations if one.name != RAISES]
+        paths = [violation.path for violation in checker.violations if violation.name != RAISES]
         found = next(filter(None, map(repetition.check, paths)), None) or repetition.check_drawn()
         checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
         if found:
@@ -101,8 +103,8 @@ class Exploration:
             steps = (*path, *self.checker.properties.failed_probe(self._state_after(path))[1][:_LONGEST_SHOWN])
         about = [f"{name}: {text}.", f"Found by roambus explore in {len(path)} steps."]
         agents, names = self.checker.properties.view(self.initial.state).agents, self.initial.plan.names
-        known = {one for agent in agents.values() for one in agent.listings(names)}
-        shows = [one for one in _SHOWN if one in known]
+        known = {listing for agent in agents.values() for listing in agent.listings(names)}
+        shows = [listing for listing in _SHOWN if listing in known]
         # The transcript of an error ends in the error, too.
         shown = Writer(self.initial).transcript(steps, about, shows, follows=name != RAISES)
         return Counterexample(name, text, len(path), shown)
@@ -111,7 +113,7 @@ class Exploration:
         """Return the state after steps from the initial one."""
         model, state = self.initial.model, self.initial.state
         for step in path:
-            after = {model.steps[one]: end for one, end in model.successors(state)}[step]
+            after = {model.steps[number]: end for number, end in model.successors(state)}[step]
             state = state if isinstance(after, Raised) else after
         return state
 

@@ -22,8 +22,8 @@ from scipy.sparse.csgraph import connected_components
 
 from roambus.bridge.transcript.commands import Arrive, RunOut
 from roambus.extensions.exploring.checker import Checker
-from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
+from roambus.extensions.exploring.steps import State, Step
 
 _Edges = dict[int, list[tuple[int, int]]]
 """The steps from each state, and where they lead, all by number."""
@@ -55,7 +55,7 @@ def find_fair_cycle(checker: Checker, is_lacking: Callable[[State], bool], *, wi
         return None
     edges = min(fair, key=min)
     start = min(edges)
-    around = (checker.model.steps[one] for one in graph.around(edges, start))
+    around = (checker.model.steps[number] for number in graph.around(edges, start))
     return FairCycle((*checker.path(start), *around), checker.state(start))
 
 
@@ -70,7 +70,7 @@ def _components(edges: _Edges) -> Iterator[set[int]]:
         for state, label in zip(edges, labels.tolist(), strict=True):
             found[label].add(state)
         loops = {state for state, steps in edges.items() if any(after == state for _, after in steps)}
-        yield from (one for one in found.values() if len(one) > 1 or one & loops)
+        yield from (component for component in found.values() if len(component) > 1 or component & loops)
 
 
 class _Graph:
@@ -108,20 +108,22 @@ class _Graph:
         return {(place, self._model.queues[self._checker.state(state)[place]][command.number - 1].message)}
 
     def _all_arrivals(self, edges: _Edges) -> set[_Message]:
-        return {one for state, steps in edges.items() for step, _ in steps for one in self._arrivals(state, step)}
+        return {
+            arrival for state, steps in edges.items() for step, _ in steps for arrival in self._arrivals(state, step)
+        }
 
     def unfair(self, edges: _Edges) -> set[int]:
         """Return the states with a message under way that arrives in none of them, or all if no timer runs out."""
         model, arrive = self._model, self._all_arrivals(edges)
         states = {number: self._checker.state(number) for number in edges}
         run_out = (isinstance(model.steps[step].command, RunOut) for steps in edges.values() for step, _ in steps)
-        if self._must_pass and all(model.soonest(one) is not None for one in states.values()) and not any(run_out):
+        if self._must_pass and all(model.soonest(state) is not None for state in states.values()) and not any(run_out):
             return set(edges)
         places = range(model.size, model.size + len(model.links))
         return {
             number
             for number, state in states.items()
-            if any((place, one.message) not in arrive for place in places for one in model.queues[state[place]])
+            if any((place, queue.message) not in arrive for place in places for queue in model.queues[state[place]])
         }
 
     def around(self, edges: _Edges, start: int) -> list[int]:

@@ -28,11 +28,11 @@ from roambus.bridge.system.errors import RoambusError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow, plan
-from roambus.extensions.exploring.by_hand import HandWork
+from roambus.extensions.exploring.manual import ManualDriver
 from roambus.extensions.exploring.properties import View
 from roambus.extensions.exploring.scenario_file import Question
 from roambus.extensions.exploring.snapshots import Snapshot, compared, snapshot
-from roambus.extensions.exploring.world import Witness, witness_by
+from roambus.extensions.exploring.world import RunObserver, observed_by
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event
@@ -115,10 +115,10 @@ class ManualRun:
     def __init__(self, question: Question, walk: Walk) -> None:
         self._question, self._walk = question, walk
         self._planned = planned = plan(parse_document(question.path, walk.transcript))
-        self._work = HandWork(planned.timeline)
+        self._work = ManualDriver(planned.timeline)
         self._backend = self._work.carrier(planned.scenario)
         self._backend.look = self._look
-        self._observer = Witness(planned.timeline, planned.scenario)
+        self._observer = RunObserver(planned.timeline, planned.scenario)
         self._names = tuple(map(planned.timeline.network.node_name, range(len(planned.scenario.nodes))))
         starts = [slot.start for slot in planned.timeline.slots if slot.number is not None]
         # The first line of a timed transcript is no step.
@@ -128,7 +128,7 @@ class ManualRun:
     def run(self) -> WalkResult:
         """Run to the end; an error of the agent is part of the result."""
         planned, work = self._planned, self._work
-        wrappers = (work.wrap, witness_by(self._observer), self._wrap)
+        wrappers = (work.wrap, observed_by(self._observer), self._wrap)
         host = Host(
             planned.scenario, planned.agent_class, self._backend, TraceWriter(), wrappers=wrappers, chance=work.chance
         )
@@ -158,9 +158,9 @@ class ManualRun:
         observer, place, timeline = self._observer, len(self._snapshots), self._planned.timeline
         if not place:
             observer.world = observer.world.without_history()
-        begun = self._begins[place - 1] if place else timeline.hands_on
+        begun = self._begins[place - 1] if place else timeline.manual_from
         now = timeline.moment(timeline.now if begun is None else begun)
         view = View(dict(enumerate(observer.agents)), observer.world, now, self._names)
         wrong = compared(self._question.must, view, is_quiet=self._walk.quiet[place])
-        timers = [[(max(0, one.at - now), one.key) for one in hands.timers] for hands in self._work.hands]
+        timers = [[(max(0, timer.at - now), timer.key) for timer in agent.timers] for agent in self._work.agents]
         self._snapshots.append(snapshot(self._names, observer.world, timers, self._backend.messages(), wrong))

@@ -2,7 +2,7 @@
 
 A history is a transcript. Commands are drawn from the question's `may` lines; the last ones are probes. Each history
 first draws a style (swarm testing: Groce et al., 2012): omitted lines, waits for quiet, spacing, the busiest nodes. A
-spell (freeze, cut-off, absence) ends before the probes. Shrinking is greedy: a step stays if the history stays equally
+fault (freeze, cut-off, absence) ends before the probes. Shrinking is greedy: a step stays if the history stays equally
 wrong.
 """
 
@@ -62,10 +62,12 @@ class TimedCommand(NamedTuple):
         """The same at simpler times."""
         if self.after is not None:
             units = [unit for unit in _UNITS if self.after % unit]
-            times = [rounded for one in units for rounded in (self.after // one * one, -(-self.after // one) * one)]
+            times = [
+                rounded for unit in units for rounded in (self.after // unit * unit, -(-self.after // unit) * unit)
+            ]
             earliest = [self.soonest] * (self.after > self.soonest)
             yield self._replace(after=None)
-            yield from (self._replace(after=one) for one in (*times, *earliest) if one >= self.soonest)
+            yield from (self._replace(after=time) for time in (*times, *earliest) if time >= self.soonest)
 
 
 @dataclass(frozen=True)
@@ -95,23 +97,23 @@ class History:
         """The nodes down or away at the end, with the cause."""
         said = (step.text.split()[:2] for step in self.timed)
         last = {(name, verb in _AWAY): (name, verb) for name, verb in said if verb in (*_BEGINS, *_ENDS)}
-        return {one for one in last.values() if one[1] in _BEGINS}
+        return {pair for pair in last.values() if pair[1] in _BEGINS}
 
     def smaller(self) -> Iterator[History]:
         """Histories one step smaller, the greatest steps first."""
         timed, delays = self.timed, self.delays
-        yield from (replace(self, timed=one) for one in self._shorter())
-        yield from (replace(self, probes=(one,)) for one in self.probes if len(self.probes) > 1)
+        yield from (replace(self, timed=fewer) for fewer in self._shorter())
+        yield from (replace(self, probes=(probe,)) for probe in self.probes if len(self.probes) > 1)
         yield from map(self._in, self.sketch.simpler())
         simpler: list[Delays] = [(("", delay),) for _, delay in delays if len(delays) > 1]
         simpler += [delays[:at] + delays[at + 1 :] for at in range(1, len(delays))]
         simpler += [(("", MILLISECOND), *delays[1:])] * (delays[0][1] != MILLISECOND)
-        yield from (replace(self, delays=one) for one in simpler)
-        rounder = ((place, one) for place, step in enumerate(timed) for one in step.rounder())
-        yield from (replace(self, timed=(*timed[:place], one, *timed[place + 1 :])) for place, one in rounder)
+        yield from (replace(self, delays=fewer) for fewer in simpler)
+        rounder = ((place, rounded) for place, step in enumerate(timed) for rounded in step.rounder())
+        yield from (replace(self, timed=(*timed[:place], rounded, *timed[place + 1 :])) for place, rounded in rounder)
 
     def _shorter(self) -> Iterator[tuple[TimedCommand, ...]]:
-        """Fewer commands: without many in a row, one, or a spell's two ends, which only make sense together."""
+        """Fewer commands: without many in a row, one, or the two ends of a fault."""
         timed, size = self.timed, len(self.timed)
         while size:
             yield from (timed[:begin] + timed[begin + size :] for begin in range(0, len(timed), size))
@@ -127,8 +129,8 @@ class History:
         there = {process for name, _ in sketch.nodes for process in name.split("/")}
         is_there: Callable[[str], bool] = lambda text: set(_NAME.findall(text)) <= there  # noqa: E731
         delays = [(" ".join(filter(is_there, links.split())), delay) for links, delay in self.delays]
-        kept = tuple(one for place, one in enumerate(delays) if one[0] or not place)
-        timed = tuple(one for one in self.timed if is_there(one.text))
+        kept = tuple(delay for place, delay in enumerate(delays) if delay[0] or not place)
+        timed = tuple(step for step in self.timed if is_there(step.text))
         return History(sketch, kept, self.slot, timed, tuple(filter(is_there, self.probes)))
 
 
@@ -137,19 +139,23 @@ def shrink(history: History, is_wrong: Callable[[History], bool]) -> Iterator[Hi
     smaller: History | None = history
     while smaller is not None:
         yield (history := smaller)
-        possible = (one for one in history.smaller() if one.timed and one.unfinished <= history.unfinished)
+        possible = (
+            candidate
+            for candidate in history.smaller()
+            if candidate.timed and candidate.unfinished <= history.unfinished
+        )
         smaller = next(filter(is_wrong, possible), None)
 
 
-class Drawer:
+class HistoryGenerator:
     """Draws histories that a question allows."""
 
     def __init__(self, question: Question, agent_line: str) -> None:
         given = (line.split() for line in question.head)
-        settings = {one[0]: one[1] for one in given if len(one) == 2 and one[0] in ("slot", "delay")}
+        settings = {words[0]: words[1] for words in given if len(words) == 2 and words[0] in ("slot", "delay")}
         self._question = question
         self._slot, self._delay = (
-            parse_positive(its) if (its := settings.get(one)) else 0 for one in ("slot", "delay")
+            parse_positive(its) if (its := settings.get(name)) else 0 for name in ("slot", "delay")
         )
         own = (line for line in question.head if line.strip() and not re.match(r"agent |slot |delay \S+$", line))
         self._head = (agent_line, *own)
@@ -200,12 +206,12 @@ class _Script:
         self._sentences = Sentences(self._network, head.vocabulary)
         nodes = range(len(self._network.processes))
         self._brokers = frozenset(filter(self._network.is_broker, nodes))
-        self._spells = _Spells(self._network)
+        self._faults = _Faults(self._network)
         reader = MayReader(self._network, head.vocabulary)
         walks = [text for _, text in question.may if _WALKS.fullmatch(text)]
         self._walks = sum(int(text.split()[0]) for text in walks)
         self._may = [
-            self._spells.read(text) or reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)
+            self._faults.read(text) or reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)
         ]
         self._last: list[NodeId] = []
         cast = random.sample(nodes, min(len(nodes), random.choice((1, 2, 3, len(nodes)))))
@@ -222,17 +228,17 @@ class _Script:
         def add(command: Command, after: SimTime | None = None) -> World:
             step = TimedCommand(self._sentences.command(command))
             timed.append(step if after is None else step._replace(after=max(after, step.soonest)))
-            return self._spells.follow(command, world)
+            return self._faults.follow(command, world)
 
         for may in self._turns():
             if may is None:
                 timed.append(self._walk())
-            elif options := [one for one in may.options(world) if self._spells.allow(one)]:
+            elif options := [option for option in may.options(world) if self._faults.allow(option)]:
                 chosen = self._pick(options)
                 world = add(chosen, None if may.when_quiet or not timed else self._after())
-        recovers = any("recover" in one.text for one in self._may)
+        recovers = any("recover" in may.text for may in self._may)
         recoveries = [Fail(node, FaultKind.RECOVER) for node in sorted(world.down) if recovers]
-        for last in (*recoveries, *self._spells.ends(world, self._random)):
+        for last in (*recoveries, *self._faults.ends(world, self._random)):
             world = add(last)
         publishers = {node for node in nodes if Role.PUBLISHER in network.roles(node)}
         return timed, list(map(self._sentences.command, probes(world, publishers)))
@@ -264,11 +270,11 @@ class _Script:
     def _pick(self, options: Sequence[Command]) -> Command:
         """Pick a command, perhaps about a recent node; half of all changes are cuts."""
         random = self._random
-        cast = [one for one in options if _nodes_of(one)[0] in self._cast]
+        cast = [option for option in options if _nodes_of(option)[0] in self._cast]
         chosen_from = cast if cast and random.random() < _BY_CAST else options
-        near = [one for one in chosen_from if set(_nodes_of(one)) & set(self._last)]
+        near = [command for command in chosen_from if set(_nodes_of(command)) & set(self._last)]
         chosen_from = near if near and random.random() < self._near else chosen_from
-        kinds = [[one for one in chosen_from if _is_cut(one) is cut] for cut in (True, False)]
+        kinds = [[command for command in chosen_from if _is_cut(command) is cut] for cut in (True, False)]
         chosen = random.choice(random.choice([kind for kind in kinds if kind]))
         self._last = [*self._last, *_nodes_of(chosen)][-4:]
         return chosen
@@ -286,7 +292,7 @@ _BY_CAST = 0.7
 _STORMS = 0.25
 """One of this number of histories is a storm: everything happens before earlier events have ended."""
 _WALKS = re.compile(r"\d{1,3} walks?")
-_SPELLS = re.compile(r"(\d{1,3}) (freeze|absence|departure)s?( when quiet)?")
+_FAULTS = re.compile(r"(\d{1,3}) (freeze|absence|departure)s?( when quiet)?")
 
 
 def _is_cut(command: Command) -> bool:
@@ -295,11 +301,11 @@ def _is_cut(command: Command) -> bool:
 
 def _nodes_of(command: Command) -> tuple[NodeId, ...]:
     found = (getattr(command, name, None) for name in ("node", "a", "b", "parent", "broker"))
-    return tuple(one for one in found if one is not None)
+    return tuple(node for node in found if node is not None)
 
 
-class _Spells:
-    """The spells that have begun: frozen nodes, cut-off and detached clients."""
+class _Faults:
+    """The faults that have begun: frozen nodes, cut-off and detached clients."""
 
     def __init__(self, network: Network) -> None:
         self._nodes = range(len(network.processes))
@@ -312,7 +318,7 @@ class _Spells:
 
     def read(self, text: str) -> May | None:
         """Read "3 freezes" or "2 absences when quiet"; None for another line."""
-        match = _SPELLS.fullmatch(text)
+        match = _FAULTS.fullmatch(text)
         if match is None:
             return None
         self._keeps_homes |= match[2] == "absence"
@@ -354,7 +360,7 @@ class _Spells:
         yield from (random.choice(self._returns(node, world)) for node in sorted(self._away))
 
     def _options(self, kind: str, world: World) -> Iterator[Command]:
-        """The spells of a kind that can begin or end."""
+        """The faults of a kind that can begin or end."""
         for node in self._nodes:
             is_client = node not in self._brokers
             is_placed = bool(world.parents) and world.parents[node] is not None

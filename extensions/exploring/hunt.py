@@ -1,7 +1,7 @@
 """Hunts for errors in networks that are too large to explore: random histories, one by one.
 
-A history runs as a transcript with a witness. Deliveries are judged at the end, tables before the probes, once all has
-settled. Nothing is ever proved: a hunt reports its seeds, and continues with the next when run again.
+A history runs as a transcript with an observer. Deliveries are judged at the end, tables before the probes, once all
+has settled. Nothing is ever proved: a hunt reports its seeds, and continues with the next when run again.
 
 A child process runs the histories, so that no agent ends the hunt; for its memory it is replaced. A hunt ends after its
 time, at Ctrl-C, or at the first violation, unless it keeps on and counts. Each violation's first history is shrunk and
@@ -32,16 +32,16 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
 from roambus.extensions.exploring.checker import RAISES, peak_mib
-from roambus.extensions.exploring.histories import Drawer, History, shrink
+from roambus.extensions.exploring.histories import History, HistoryGenerator, shrink
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property, View
 from roambus.extensions.exploring.property_checker import compare
 from roambus.extensions.exploring.scenario_file import Question, parse_question
 from roambus.extensions.exploring.verdicts import Counterexample
-from roambus.extensions.exploring.world import Witness, witness_by
+from roambus.extensions.exploring.world import RunObserver, observed_by
 from roambus.python_protocol.simtime import SimTime
 
 
-class Hunted(NamedTuple):
+class HuntResult(NamedTuple):
     """The runs and findings of a hunt."""
 
     name: str
@@ -64,9 +64,9 @@ class Hunted(NamedTuple):
     def lines(self) -> Iterator[str]:
         """The report for a person."""
         yield f"{self.name}: {self.histories} histories in {self.seconds:.0f} s, seeds {self.seeds}"
-        for one, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
+        for counterexample, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
             times = f", in {count} of them" if count > 1 else ""
-            yield f"  {one.name}: does not hold{times}: {one.text} (found after {at:.1f} s)"
+            yield f"  {counterexample.name}: does not hold{times}: {counterexample.text} (found after {at:.1f} s)"
         if self.endless:
             yield f"  not decided: {self.endless}: a handler loops, sleeps or sends for ever"
         elif not self.counterexamples:
@@ -75,7 +75,7 @@ class Hunted(NamedTuple):
         yield from (f"  {name}: says nothing: {why}" for name, why in self.blind)
 
 
-class Judge:
+class HistoryRunner:
     """Runs histories of one question, and finds violations."""
 
     def __init__(self, question: Question, overrides: Overrides) -> None:
@@ -84,14 +84,14 @@ class Judge:
         """The properties that had something to look at."""
         own = next((line.split()[1:] for line in question.head if line.startswith("agent ")), [""])
         self.agent, *given = [overrides.agent] if overrides.agent else own
-        settings = dict(one.split("=", 1) for one in given) | dict(overrides.parameters)
-        self.drawer = Drawer(
+        settings = dict(setting.split("=", 1) for setting in given) | dict(overrides.parameters)
+        self.generator = HistoryGenerator(
             question, " ".join(("agent", self.agent, *(f"{key}={it}" for key, it in settings.items())))
         )
 
     def plan(self, history: History) -> Plan:
         """A history as a run; raises UserError for an impossible command."""
-        return plan(parse_document(self.question.path, self.drawer.text(history)))
+        return plan(parse_document(self.question.path, self.generator.text(history)))
 
     def wrong(self, history: History) -> dict[str, str]:
         """The violated properties, with reasons."""
@@ -104,7 +104,7 @@ class Judge:
             trial.run()
         except AgentError as error:
             trial.wrong = {RAISES: str(error)}
-        return trial.wrong, [*trial.witness.sent, trial.witness.world.delivered]
+        return trial.wrong, [*trial.observer.sent, trial.observer.world.delivered]
 
     def is_wrong(self, history: History, name: str) -> bool:
         """Whether the same property does not hold."""
@@ -121,14 +121,16 @@ class _Trial:
         slots = planned.timeline.slots
         self._planned, self._must, self._seen = planned, must, seen
         self._first, self._probed = slots[0].end, slots[len(slots) - probes].start if probes else slots[-1].end
-        self.witness = Witness(planned.timeline, planned.scenario, self._look, (planned.head.slot - 1, self._probed))
+        self.observer = RunObserver(
+            planned.timeline, planned.scenario, self._look, (planned.head.slot - 1, self._probed)
+        )
         self.wrong: dict[str, str] = {}
         self._has_looked = False
         drawn = planned.timeline.network
         self._names = tuple(map(drawn.node_name, range(len(drawn.processes))))
 
     def run(self) -> None:
-        self._planned.run(make_ideal(self._planned.scenario), TraceWriter(), witness_by(self.witness))
+        self._planned.run(make_ideal(self._planned.scenario), TraceWriter(), observed_by(self.observer))
         self._look(self._planned.scenario.time_limit)
         self._ask(_is_asked_at_the_end)
 
@@ -136,44 +138,44 @@ class _Trial:
         """Judge tables once all has settled, and properties at any time."""
         if now >= self._probed and not self._has_looked:
             self._has_looked = True
-            self.witness.reach(self._probed)
-            self._ask(lambda one: not _is_asked_at_the_end(one))
+            self.observer.reach(self._probed)
+            self._ask(lambda property_: not _is_asked_at_the_end(property_))
             self._look_for_noise()
-        elif any(one.at_any_time for one in self._must):
-            self._ask(lambda one: one.at_any_time)
+        elif any(property_.at_any_time for property_ in self._must):
+            self._ask(lambda property_: property_.at_any_time)
 
     def _look_for_noise(self) -> None:
         """Report messages at the end, but for heartbeats: types sent before the first event, too."""
         begin = self._probed - self._planned.head.slot // 4
-        beats = {kind for at, kind in self.witness.sent if at < self._first}
-        late = [kind for at, kind in self.witness.sent if begin < at < self._probed and kind not in beats]
-        if late and any(one.name == EVENTUALLY_QUIET for one in self._must):
+        beats = {kind for at, kind in self.observer.sent if at < self._first}
+        late = [kind for at, kind in self.observer.sent if begin < at < self._probed and kind not in beats]
+        if late and any(property_.name == EVENTUALLY_QUIET for property_ in self._must):
             text = f"{len(late)} messages such as {late[-1]} are sent when all is over"
             self.wrong.setdefault(EVENTUALLY_QUIET, text)
 
     def _ask(self, is_asked: Callable[[Property], bool]) -> None:
-        witness = self.witness
-        agents, can_probe = dict(enumerate(witness.agents)), self._count_probes() > 0
-        view = View(agents, witness.world, self._probed, self._names, self._probe, lambda: can_probe)
-        for one in filter(is_asked, self._must):
-            if one.name not in self._seen and one.sees(view):
-                self._seen.add(one.name)
-            if one.name not in self.wrong and (text := one.evaluate(view)):
-                self.wrong[one.name] = text
+        observer = self.observer
+        agents, can_probe = dict(enumerate(observer.agents)), self._count_probes() > 0
+        view = View(agents, observer.world, self._probed, self._names, self._probe, lambda: can_probe)
+        for property_ in filter(is_asked, self._must):
+            if property_.name not in self._seen and property_.sees(view):
+                self._seen.add(property_.name)
+            if property_.name not in self.wrong and (text := property_.evaluate(view)):
+                self.wrong[property_.name] = text
 
     def _count_probes(self) -> int:
-        return len(self.witness.world.published) - self.witness.published_by(self._probed)
+        return len(self.observer.world.published) - self.observer.published_by(self._probed)
 
     def _probe(self) -> str | None:
         """The error of the last publications: they are due to interested nodes in reach."""
-        world = self.witness.world
+        world = self.observer.world
         probes = world.published[len(world.published) - self._count_probes() :]
-        told = (compare(one.due, world.delivered, one.notification.id, self._names) for one in probes)
-        return next(filter(None, told), None)
+        errors = (compare(probe.due, world.delivered, probe.notification.id, self._names) for probe in probes)
+        return next(filter(None, errors), None)
 
 
-def _is_asked_at_the_end(one: Property) -> bool:
-    return one.history or one.counts or one.name == "probes arrive"
+def _is_asked_at_the_end(property_: Property) -> bool:
+    return property_.history or property_.counts or property_.name == "probes arrive"
 
 
 @dataclass(frozen=True)
@@ -234,36 +236,36 @@ _COLLECT_EVERY = 16
 class _Hunt:
     """One hunt, in one child process after the other."""
 
-    def __init__(self, one: HuntRequest, judge: Judge) -> None:
-        self._one, self._judge = one, judge
-        self._deadline = time.monotonic() + one.seconds
-        self._grace_s = max(_GRACE_S, one.seconds / 10)
+    def __init__(self, request: HuntRequest, runner: HistoryRunner) -> None:
+        self._request, self._runner = request, runner
+        self._deadline = time.monotonic() + request.seconds
+        self._grace_s = max(_GRACE_S, request.seconds / 10)
         self._is_interrupted = False
 
-    def run(self, show: Show) -> Hunted:
+    def run(self, show: Show) -> HuntResult:
         """Hunt, and shrink the first history of each violation."""
-        one, started, end, found = self._one, time.monotonic(), self._deadline, _Found(self._one.seed)
+        request, started, end, found = self._request, time.monotonic(), self._deadline, _Found(self._request.seed)
         while not (self._is_interrupted or self._is_over(found)):
             ended = self._in_child(partial(self._go_on, found, show))
             if ended is None and not self._is_interrupted:
                 found.endless = "a history does not end, and its process was killed"
             found = ended or found
-        shrunk, firsts = [], list(found.first.items())[: None if one.keep_on else 1]
+        shrunk, firsts = [], list(found.first.items())[: None if request.keep_on else 1]
         for left, (name, (at, seed)) in zip(range(len(firsts), 0, -1), firsts, strict=True):
             self._deadline = time.monotonic() + max(end - time.monotonic(), self._grace_s / 4) / left
             if wrong := self._in_child(partial(self._shrink, name, seed)):
                 shrunk.append((at - started, wrong))
         found_at, wrongs = zip(*sorted(shrunk), strict=True) if shrunk else ((), ())
-        return Hunted(
-            one.path.stem,
-            found.seed - one.seed,
-            f"{one.seed}..{found.seed - 1}",
+        return HuntResult(
+            request.path.stem,
+            found.seed - request.seed,
+            f"{request.seed}..{found.seed - 1}",
             time.monotonic() - started,
             wrongs,
             found_at,
             tuple(found.counts[wrong.name] for wrong in wrongs),
             self._is_interrupted,
-            tuple((it.name, it.blind) for it in self._judge.question.must if it.name not in found.seen),
+            tuple((it.name, it.blind) for it in self._runner.question.must if it.name not in found.seen),
             found.endless,
         )
 
@@ -282,26 +284,26 @@ class _Hunt:
             raise BackendError(f"a process of the hunt was ended {ended.how}: hunt again") from None
 
     def _is_over(self, found: _Found) -> bool:
-        return time.monotonic() >= self._deadline or (bool(found.first) and not self._one.keep_on)
+        return time.monotonic() >= self._deadline or (bool(found.first) and not self._request.keep_on)
 
     # In a child process
 
     def _go_on(self, found: _Found, show: Show) -> _Found:
         """Run histories by seed until the hunt is over or the process has too much memory."""
-        judge, begin = self._judge, found.seed
-        judge.seen = found.seen
+        runner, begin = self._runner, found.seed
+        runner.seen = found.seen
         try:
-            with show() as tell:
-                while not self._is_over(found) and (found.seed == begin or peak_mib() <= self._one.memory_mib):
+            with show() as show_count:
+                while not self._is_over(found) and (found.seed == begin or peak_mib() <= self._request.memory_mib):
                     wrong: list[dict[str, str]] = []
                     began = time.monotonic()
                     with self._in_time(), collector_paused():
-                        wrong.append(judge.wrong(judge.drawer.draw(found.seed)))
+                        wrong.append(runner.wrong(runner.generator.draw(found.seed)))
                     if wrong and time.monotonic() < self._deadline:
                         found.note(wrong[0])
-                    elif time.monotonic() - began > self._one.seconds / 2:
+                    elif time.monotonic() - began > self._request.seconds / 2:
                         found.note_endless("".join(wrong[0].values() if wrong else ()))
-                    tell(found.seed - self._one.seed)
+                    show_count(found.seed - self._request.seed)
                     if found.seed % _COLLECT_EVERY == 0:
                         gc.collect()
         except KeyboardInterrupt:
@@ -310,21 +312,21 @@ class _Hunt:
 
     def _shrink(self, name: str, seed: int) -> Counterexample:
         """Return a seed's history as a transcript, shrunk in the remaining time."""
-        smaller = [self._judge.drawer.draw(seed)]
+        smaller = [self._runner.generator.draw(seed)]
         try:
             with self._in_time():
-                smaller.extend(shrink(smaller[0], lambda one: self._judge.is_wrong(one, name)))
+                smaller.extend(shrink(smaller[0], lambda history: self._runner.is_wrong(history, name)))
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(self._told(name, seed, smaller)) from None
-        return self._told(name, seed, smaller)
+            raise KeyboardInterrupt(self._counterexample(name, seed, smaller)) from None
+        return self._counterexample(name, seed, smaller)
 
-    def _told(self, name: str, seed: int, smaller: list[History]) -> Counterexample:
-        judge = self._judge
-        small = next(one for one in reversed(smaller) if judge.is_wrong(one, name))
-        text = judge.wrong(small)[name]
+    def _counterexample(self, name: str, seed: int, smaller: list[History]) -> Counterexample:
+        runner = self._runner
+        small = next(history for history in reversed(smaller) if runner.is_wrong(history, name))
+        text = runner.wrong(small)[name]
         about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
-        lines = f"{about}\n{judge.drawer.text(small)}"
-        shown = lines if name == RAISES else follow(parse_document(judge.question.path, lines))
+        lines = f"{about}\n{runner.generator.text(small)}"
+        shown = lines if name == RAISES else follow(parse_document(runner.question.path, lines))
         return Counterexample(name, text, len(small.timed), shown)
 
     @contextmanager
@@ -349,12 +351,14 @@ class _Hunt:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def hunt(one: HuntRequest, announce: Announce = silently, show: Show = lambda: nullcontext(lambda _: None)) -> Hunted:
+def hunt(
+    request: HuntRequest, announce: Announce = silently, show: Show = lambda: nullcontext(lambda _: None)
+) -> HuntResult:
     """Hunt for so long, or until a property is violated.
 
     `announce` is called before any code that a scenario or the command line names. Raises UserError, AgentError.
     """
-    judge = Judge(parse_question(one.path, one.text, announce), one.overrides)
-    announce_code(judge.agent, announce)
-    judge.plan(judge.drawer.draw(one.seed))  # a mistake in the file is an error before anything is started
-    return _Hunt(one, judge).run(show)
+    runner = HistoryRunner(parse_question(request.path, request.text, announce), request.overrides)
+    announce_code(runner.agent, announce)
+    runner.plan(runner.generator.draw(request.seed))  # a mistake in the file is an error before anything is started
+    return _Hunt(request, runner).run(show)

@@ -15,12 +15,13 @@ from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import Document, parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, plan
-from roambus.extensions.exploring.by_hand import Hands, HandWork
-from roambus.extensions.exploring.model import Model, Rules, State
+from roambus.extensions.exploring.manual import ManualAgent, ManualDriver
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.moments import ClockError, Moment
 from roambus.extensions.exploring.nodes import Nodes
 from roambus.extensions.exploring.scenario_file import May, MayReader, Question, at
-from roambus.extensions.exploring.world import Witness, World, witness_by
+from roambus.extensions.exploring.steps import Rules, State
+from roambus.extensions.exploring.world import RunObserver, World, observed_by
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import Role
 
@@ -63,17 +64,17 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     network, now = planned.timeline.network, planned.timeline.now
     if network.places:
         raise UserError(f"{question.path}: a tree or links can be explored, and no field")
-    witness, hands = _run_setup(planned, relative=question.relative)
+    observer, agents = _run_setup(planned, relative=question.relative)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values, relative=question.relative)
-    if any(one.chance.has_drawn or one.chance.narrowed for one in hands):
+    if any(agent.chance.has_drawn or agent.chance.narrowed for agent in agents):
         nodes.narrowed.add("chance in the setup at its first values")
-    states = [nodes.add(*both, now) for both in zip(witness.agents, hands, strict=True)]
+    states = [nodes.add(*both, now) for both in zip(observer.agents, agents, strict=True)]
     nodes.is_timed |= is_timed
     model = Model(size, nodes, _rules(question, planned, is_timed=nodes.is_timed))
     parents = tuple(map(planned.timeline.parents.get, range(size))) if network.is_tree else ()
-    left = tuple(one.times for one in model.rules.may)
-    world: World = replace(witness.world.without_history(), parents=parents, left=left)
+    left = tuple(may.times for may in model.rules.may)
+    world: World = replace(observer.world.without_history(), parents=parents, left=left)
     return InitialState(model, model.initial(states, world, now), planned, question, overrides)
 
 
@@ -86,8 +87,8 @@ def document_of(question: Question) -> Document:
 
 
 def _rules(question: Question, planned: Plan, *, is_timed: bool) -> Rules:
-    roles = [one.roles for one in planned.scenario.nodes]
-    own = {(one.sender, one.receiver): one.share for one in planned.timeline.losses()}
+    roles = [node.roles for node in planned.scenario.nodes]
+    own = {(loss.sender, loss.receiver): loss.share for loss in planned.timeline.losses()}
     return Rules(
         question,
         tuple(_read_may(question, MayReader(planned.timeline.network, planned.head.vocabulary))),
@@ -96,8 +97,8 @@ def _rules(question: Question, planned: Plan, *, is_timed: bool) -> Rules:
         lossy=frozenset(way for way in permutations(range(len(roles)), 2) if own.get(way, planned.head.loss)),
         begin=planned.timeline.now,
         is_timed=is_timed,
-        history=any(one.history for one in question.must),
-        counts=any(one.counts for one in question.must),
+        history=any(property_.history for property_ in question.must),
+        counts=any(property_.counts for property_ in question.must),
     )
 
 
@@ -107,22 +108,22 @@ def _read_may(question: Question, reader: MayReader) -> Iterator[May]:
             yield reader.read(text)
 
 
-def _run_setup(planned: Plan, *, relative: bool) -> tuple[Witness, list[Hands]]:
-    witness, carrier = Witness(planned.timeline, planned.scenario), planned.carrier()
+def _run_setup(planned: Plan, *, relative: bool) -> tuple[RunObserver, list[ManualAgent]]:
+    observer, carrier = RunObserver(planned.timeline, planned.scenario), planned.carrier()
     inner = (_with_moments,) if relative else ()
     try:
-        work = planned.run(carrier, TraceWriter(), witness_by(witness), inner=inner)
+        work = planned.run(carrier, TraceWriter(), observed_by(observer), inner=inner)
     except AgentError as error:
         if isinstance(error.__cause__, ClockError):
             raise UserError(f"in the setup: {error}") from error
         raise
-    witness.reach(planned.scenario.time_limit)
+    observer.reach(planned.scenario.time_limit)
     if carrier.under_way:
         raise UserError(
             f"{carrier.under_way} messages are under way when the setup is over; "
             "let it end with a longer wait, such as: wait 10s"
         )
-    return witness, work.hands if isinstance(work, HandWork) else []
+    return observer, work.agents if isinstance(work, ManualDriver) else []
 
 
 def _with_moments(_: Agent, handle: Handle) -> Handle:

@@ -8,7 +8,7 @@
 
 A step includes its effects at one instant, in the order of a run (`bridge.host.event_loop`): changes and faults,
 arrivals, failed sends over links that went, new places in the tree, commands and timers, failed sends over missing
-links. So what a node is told late in an instant is *pending* while arrivals, commands or timers can come before it.
+links. So what a node learns late in an instant is *pending* while arrivals, commands or timers can come before it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
-from typing import NamedTuple
 
 from roambus.bridge.backends.ideal.backend import delivered
 from roambus.bridge.backends.ideal.graph import Link, cut_off, receivers
@@ -26,7 +25,7 @@ from roambus.bridge.transcript.commands import Apply, Arrive, Command, PublishEv
 from roambus.extensions.exploring.copies import Numbering
 from roambus.extensions.exploring.instants import ALL, ARRIVALS, COMMANDS, Instants
 from roambus.extensions.exploring.nodes import Nodes, Outcome, Raised
-from roambus.extensions.exploring.scenario_file import May, Question
+from roambus.extensions.exploring.steps import TIME, WORLD, Events, Item, Picks, Rules, State, Step, Successor
 from roambus.extensions.exploring.world import World, do
 from roambus.python_protocol.events import NO_LINK, Received, SendFailed
 from roambus.python_protocol.roles import NodeId
@@ -36,58 +35,6 @@ MOST_AT_ONCE = 1000
 """The most events at one instant, when nodes send again and again over a missing link."""
 LONG_AFTER = 3600 * SECOND
 """A command's delay when no timer is set."""
-
-State = tuple[int, ...]
-"""The numbers of the nodes' states, the queues between them, the time and the world."""
-TIME, WORLD = -2, -1
-"""The places of the last two."""
-Picks = tuple[tuple[NodeId, tuple[int, ...]], ...]
-"""The representatives that the draws of some nodes picked."""
-Events = tuple[tuple[NodeId, int], ...]
-"""Which nodes handle which events, by their numbers."""
-
-
-class Step(NamedTuple):
-    """An arrival, a loss, a time-out, or a command, after some time."""
-
-    command: Command
-    after: SimTime = 0
-    picks: Picks = ()
-    may: int = -1
-    """The place of the line that allows a command."""
-    at_once: bool = False
-    """Whether it is at the instant of the step before, some consequences of which come after it."""
-    is_open: bool = False
-    """Whether some of its own consequences come after the next step."""
-
-
-Successor = tuple[int, State | Raised]
-"""A step's number, and its next state."""
-
-
-class Item(NamedTuple):
-    """A message under way by its number, and its destination: BROADCAST or the receiver."""
-
-    message: int
-    destination: NodeId
-
-
-class Rules(NamedTuple):
-    """How a network behaves beside its agents."""
-
-    question: Question
-    may: tuple[May, ...]
-    brokers: frozenset[NodeId]
-    publishers: frozenset[NodeId]
-    lossy: frozenset[Link]
-    """The pairs (sender, receiver) between which any message may be lost."""
-    begin: SimTime
-    is_timed: bool
-    """Agents read the clock or set timers, so a command's time matters."""
-    history: bool
-    """Whether the world keeps publications, deliveries and acceptances."""
-    counts: bool
-    """Whether the world counts messages and commands."""
 
 
 class Model:
@@ -122,7 +69,7 @@ class Model:
         )
         self._see = cache(self._seen_in)
         self._waited = cache(self._world_later)
-        self._loss = next((place for place, one in enumerate(rules.may) if one.is_loss), -1)
+        self._loss = next((place for place, may in enumerate(rules.may) if may.is_loss), -1)
         self._twin = cache(self._make_twin)
 
     def twin(self, *, loses: bool = True) -> Model:
@@ -161,7 +108,7 @@ class Model:
     def due(self, state: State) -> list[tuple[SimTime, ...]]:
         """Return the time left of each node's timers, the next first."""
         now = self.now(state)
-        return [self.nodes.due(one, now) for one in state[: self.size]]
+        return [self.nodes.due(number, now) for number in state[: self.size]]
 
     def soonest(self, state: State) -> SimTime | None:
         """Return the time until the next timer runs out."""
@@ -221,11 +168,11 @@ class Model:
             return
         after = self._passed(state, soonest)
         for node, due in enumerate(self.due(state)):
-            for number, one in enumerate(due, 1):
-                if one == soonest:
-                    told = ((node, self.nodes.events.number(ExpireTimer(number))),)
+            for number, time in enumerate(due, 1):
+                if time == soonest:
+                    inputs = ((node, self.nodes.events.number(ExpireTimer(number))),)
                     step = self.step(RunOut(node, number), soonest)
-                    yield from self.follow(after, told, step, phase=COMMANDS, by_timer=True)
+                    yield from self.follow(after, inputs, step, phase=COMMANDS, by_timer=True)
 
     def _may_pass(self, state: State) -> bool:
         """Whether time may pass now."""
@@ -245,7 +192,7 @@ class Model:
         yield 0
         if self.rules.is_timed and self._may_pass(state):
             moments = (LONG_AFTER,) if soonest is None else sorted({soonest // 2, soonest} - {0})
-            yield from (one for one in moments if self._is_in_time(state, one))
+            yield from (moment for moment in moments if self._is_in_time(state, moment))
 
     def carry_out(self, state: State, command: Command, may: int = -1, after: SimTime = 0) -> Iterator[Successor]:
         """Yield the steps of a command, allowed by the line at that place or by default."""
@@ -260,26 +207,27 @@ class Model:
     def _plan_of(self, number: int, command: Command, may: int) -> tuple[int, Events, Events, bool]:
         """Return the effects of a command: the next world, the events before and after losses, whether links go."""
         world, rules = self.worlds[number], self.rules
-        told = do(command, world, rules.brokers)
+        effects = do(command, world, rules.brokers)
         after = replace(
-            told.world if may < 0 else told.world.using(may), calm=0, commands=world.commands + rules.counts
+            effects.world if may < 0 else effects.world.using(may), calm=0, commands=world.commands + rules.counts
         )
         after = after.with_dues() if rules.history else replace(after, published=())
         before, later = (
-            tuple((node, self.nodes.events.number(event)) for node, event in its) for its in (told.before, told.after)
+            tuple((node, self.nodes.events.number(event)) for node, event in its)
+            for its in (effects.before, effects.after)
         )
         return self.worlds.number(after), before, later, after.graph != world.graph
 
     def _cut_off(self, numbers: list[int]) -> Events:
         """Empty the dead links; return the failures at senders that are up."""
-        told: list[tuple[NodeId, int]] = []
+        reports: list[tuple[NodeId, int]] = []
         graph = self.worlds[numbers[WORLD]].graph
         under_way = [(link, self.queues[numbers[place]]) for link, place in self.places.items() if numbers[place]]
         for (sender, receiver), _, missed in cut_off(graph, under_way):
             numbers[self.places[sender, receiver]] = 0
             if sender not in graph.down:
-                told += ((sender, self._failure(receiver, one.message)) for one in missed)
-        return tuple(told)
+                reports += ((sender, self._failure(receiver, failed.message)) for failed in missed)
+        return tuple(reports)
 
     def _failure(self, destination: NodeId, message: int) -> int:
         """Return the number of a message's failure: its link was missing or lost."""
@@ -302,7 +250,7 @@ class Model:
             return state
         world = self._waited(state[WORLD], time)
         if self.nodes.relative:
-            nodes = (self.nodes.later(one, time) for one in state[: self.size])
+            nodes = (self.nodes.later(number, time) for number in state[: self.size])
             return (*nodes, *state[self.size : WORLD], world)
         return (*state[:TIME], self.times.number(self.now(state) + time), world)
 
@@ -319,7 +267,7 @@ class Model:
     def follow(  # noqa: PLR0913  # what a step brings, and when in its instant it comes
         self,
         state: State,
-        told: Events,
+        inputs: Events,
         step: int,
         late: Events = (),
         *,
@@ -332,19 +280,19 @@ class Model:
         That also stays pending if anything can precede it in this `phase`. Messages of timers are no load of a command.
         """
         begin = state
-        waiting: list[tuple[State, Events, Events, Picks, int, bool]] = [(state, told, late, (), 0, False)]
+        waiting: list[tuple[State, Events, Events, Picks, int, bool]] = [(state, inputs, late, (), 0, False)]
         while waiting:
-            state, told, late, picks, count, is_ending = waiting.pop()
-            if not told and late:
+            state, inputs, late, picks, count, is_ending = waiting.pop()
+            if not inputs and late:
                 pending = None if is_ending else self._at_once.pending(state, late, phase, old or begin)
                 if pending is not None:
                     yield self._picked(self.steps.number(self.steps[step]._replace(is_open=True)), picks), pending
-                told, late, is_ending = late, (), True
-            if not told or count > MOST_AT_ONCE:
+                inputs, late, is_ending = late, (), True
+            if not inputs or count > MOST_AT_ONCE:
                 end = Raised("it sends again and again, at one instant, over a link that is gone", ())
-                yield self._picked(step, picks), end if told else state
+                yield self._picked(step, picks), end if inputs else state
                 continue
-            (node, event), *others = told
+            (node, event), *others = inputs
             for outcome in reversed(self.nodes.answer(state[node], event, self.times[state[TIME]])):
                 drawn = (*picks, (node, outcome.picks))
                 if isinstance(outcome, Raised):
@@ -371,14 +319,16 @@ class Model:
     ) -> tuple[list[tuple[int, Item]], Events]:
         """Return the sent messages with their links' places, and the failures."""
         to = [(receivers(near, destination), destination, message) for destination, message in sends]
-        appended = [(self.places[node, one], Item(message, it)) for all_, it, message in to for one in all_ or ()]
+        appended = [
+            (self.places[node, receiver], Item(message, it)) for all_, it, message in to for receiver in all_ or ()
+        ]
         return appended, tuple((node, self._failure(it, message)) for all_, it, message in to if all_ is None)
 
     def _seen_in(self, number: int, node: NodeId, seen: Iterable[int], counted: int) -> int:
         """Return the world after observations, and after this number of further messages."""
         world = self.worlds[number]
-        for one in seen:
-            world = world.seeing(node, self.nodes.seen[one])
+        for observed in seen:
+            world = world.seeing(node, self.nodes.seen[observed])
         return self.worlds.number(replace(world, messages=world.messages + counted))
 
     def _picked(self, step: int, picks: Picks) -> int:
@@ -388,5 +338,5 @@ class Model:
         if not any(its for _, its in picks):
             return step
         drawing = [node if its else None for node, its in picks]
-        told = tuple(one for place, one in enumerate(picks) if one[0] in drawing[place:])
-        return self.steps.number(self.steps[step]._replace(picks=told))
+        needed = tuple(pick for place, pick in enumerate(picks) if pick[0] in drawing[place:])
+        return self.steps.number(self.steps[step]._replace(picks=needed))

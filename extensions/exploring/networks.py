@@ -23,18 +23,18 @@ def connected_graphs(size: int, *, alike: bool) -> list[tuple[Edge, ...]]:
     """Return all connected graphs, or one of each shape if nodes are alike; fewest links first."""
     pairs = list(combinations(range(size), 2))
     counts = range(size - 1, len(pairs) + 1)
-    graphs = [one for links in counts for one in combinations(pairs, links) if _is_connected(size, one)]
+    graphs = [graph for links in counts for graph in combinations(pairs, links) if _is_connected(size, graph)]
     # All renamings are tried: of six nodes, which is the most, there are 720.
-    return list(dict.fromkeys(_shape(size, one) for one in graphs)) if alike else graphs
+    return list(dict.fromkeys(_shape(size, graph) for graph in graphs)) if alike else graphs
 
 
 def rooted_trees(size: int, *, alike: bool) -> list[tuple[int | None, ...]]:
     """Return the parents in all rooted trees, or in one of each shape if nodes are alike."""
     parents = (None, *range(size))
     drawn = product(parents[:1] if alike else parents, *[parents] * (size - 1))
-    shapes = {one: _canonical(one, one.index(None)) for one in drawn if one.count(None) == 1}
-    trees = [one for one, shape in shapes.items() if shape.count("(") == size]
-    return list({shapes[one]: one for one in reversed(trees)}.values()) if alike else trees
+    shapes = {tree: _canonical(tree, tree.index(None)) for tree in drawn if tree.count(None) == 1}
+    trees = [tree for tree, shape in shapes.items() if shape.count("(") == size]
+    return list({shapes[tree]: tree for tree in reversed(trees)}.values()) if alike else trees
 
 
 def _canonical(tree: tuple[int | None, ...], root: int) -> str:
@@ -44,7 +44,7 @@ def _canonical(tree: tuple[int | None, ...], root: int) -> str:
 
 def _shape(size: int, graph: tuple[Edge, ...]) -> tuple[Edge, ...]:
     named = ([sorted((names[a], names[b])) for a, b in graph] for names in permutations(range(size)))
-    return min(tuple(sorted((a, b) for a, b in one)) for one in named)
+    return min(tuple(sorted((a, b) for a, b in links)) for links in named)
 
 
 def _is_connected(size: int, graph: tuple[Edge, ...]) -> bool:
@@ -93,11 +93,11 @@ class Sketch(NamedTuple):
         """The network with one node less, whose children go to its parent, or with one process less on a node."""
         for name, above in reversed(self.nodes):
             first, *processes = name.split("/")
-            others = ((one, above if at == first else at) for one, at in self.nodes if one != name)
-            yield Sketch(self.kind, tuple(others), tuple(one for one in self.links if first not in one))
+            others = ((node, above if at == first else at) for node, at in self.nodes if node != name)
+            yield Sketch(self.kind, tuple(others), tuple(link for link in self.links if first not in link))
             for process in processes:
                 fewer = {name: name.replace(f"/{process}", "")}
-                yield self._replace(nodes=tuple((fewer.get(one, one), at) for one, at in self.nodes))
+                yield self._replace(nodes=tuple((fewer.get(node, node), at) for node, at in self.nodes))
 
 
 def draw_network(random: Random, family: Family | None) -> Sketch:
@@ -112,27 +112,27 @@ def draw_network(random: Random, family: Family | None) -> Sketch:
     # Disks of 30 m, with about five others in reach of each. Brokers on a field elect their tree.
     side = max(30, round(24 * size**0.5))
     name = "b{0}/p{0}/s{0}" if family.kind == "brokers" else "n{0}"
-    return Sketch("fields", tuple((name.format(one), draw_place(random, side)) for one in range(1, size + 1)))
+    return Sketch("fields", tuple((name.format(number), draw_place(random, side)) for number in range(1, size + 1)))
 
 
 def _tree(random: Random, size: int) -> Sketch:
     """Publishing brokers, some subscribing, and up to three clients that do both."""
     roles = random.choice(("/p{0}", "/p{0}/s{0}"))
     window = random.choice((1, 2, size))
-    above = ["", *(f"b{random.randrange(max(0, one - window), one) + 1}" for one in range(1, size))]
-    nodes = [(f"b{one}{roles.format(one)}", parent) for one, parent in enumerate(above, 1)]
+    above = ["", *(f"b{random.randrange(max(0, number - window), number) + 1}" for number in range(1, size))]
+    nodes = [(f"b{number}{roles.format(number)}", parent) for number, parent in enumerate(above, 1)]
     clients = random.randint(0 if "s" in roles else 1, 3)
-    nodes += [(f"s{size + one}", f"b{random.randint(1, size)}") for one in range(1, clients + 1)]
+    nodes += [(f"s{size + number}", f"b{random.randint(1, size)}") for number in range(1, clients + 1)]
     return Sketch("trees", tuple(nodes))
 
 
 def _graph(random: Random, size: int) -> Sketch:
     """A random tree, and some links more."""
-    names = [f"n{one}" for one in range(1, size + 1)]
-    tree = [(names[random.randrange(one)], names[one]) for one in range(1, size)]
-    others = [one for one in combinations(names, 2) if one not in tree]
+    names = [f"n{number}" for number in range(1, size + 1)]
+    tree = [(names[random.randrange(number)], names[number]) for number in range(1, size)]
+    others = [pair for pair in combinations(names, 2) if pair not in tree]
     more = random.sample(others, min(len(others), random.randrange(size)))
-    return Sketch("graphs", tuple((one, "") for one in names), tuple(tree + more))
+    return Sketch("graphs", tuple((name, "") for name in names), tuple(tree + more))
 
 
 def draw_place(random: Random, side: int) -> str:

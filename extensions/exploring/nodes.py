@@ -4,7 +4,7 @@ An agent's answer follows from its state, the event, the time, and its draws. A 
 nodes, so states, messages and events have numbers, and answers are cached.
 
 An answer is computed once: `repetition` finds an agent that depends on more. `is_timed` is true once an agent reads the
-clock or sets a timer. Each representative of each draw is tried (`by_hand`).
+clock or sets a timer. Each representative of each draw is tried (`manual`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.system.errors import SideEffectError, UserError
 from roambus.bridge.system.interrupts import is_raised
 from roambus.bridge.trace.parquet import TraceWriter
-from roambus.extensions.exploring.by_hand import ChanceError, Hands, ScriptedChance, Timers
 from roambus.extensions.exploring.copies import Copier, Numbering, shared_by
+from roambus.extensions.exploring.manual import ChanceError, ManualAgent, ScriptedChance, Timers
 from roambus.extensions.exploring.moments import NOW, ClockError, Moment, Probe
 from roambus.python_protocol.actions import Action, Deliver, Note
 from roambus.python_protocol.agent import Agent
@@ -128,28 +128,28 @@ class Nodes:
     def __len__(self) -> int:
         return len(self._states)
 
-    def add(self, agent: Agent, hands: Hands, now: SimTime) -> int:
+    def add(self, agent: Agent, manual: ManualAgent, now: SimTime) -> int:
         """Return the number of an agent's state after the setup; raises UserError."""
         self.copier.chance = agent.random
-        number = self._number(agent, hands.timers, now)
+        number = self._number(agent, manual.timers, now)
         self.copier.chance = self._chance
         return number
 
     def _number(self, agent: Agent, timers: Timers, now: SimTime) -> int:
         origin = now if self.relative else 0
-        relative = tuple(one._replace(at=one.at - origin) for one in timers)
+        relative = tuple(timer._replace(at=timer.at - origin) for timer in timers)
         try:
             data = self.copier.encode_stable((agent, relative), now, self.narrowed)
         except UserError as error:
             text = str(error).replace("self[0]", "self", 1).replace("self[1]", "a key of its timers: self", 1)
             raise type(error)(f"agent {self.agent_class.__name__} cannot be explored: {text}") from error
         self.is_timed |= bool(timers) or self.copier.met_moments
-        return self._states.number(_State(data, tuple(one.at for one in relative)))
+        return self._states.number(_State(data, tuple(timer.at for timer in relative)))
 
     def _load(self, state: int, now: SimTime) -> tuple[Agent, Timers]:
         agent, timers = self.copier.decode(self._states[state].data, now)
         origin = now if self.relative else 0
-        return agent, tuple(one._replace(at=one.at + origin) for one in timers)
+        return agent, tuple(timer._replace(at=timer.at + origin) for timer in timers)
 
     def due(self, state: int, now: SimTime) -> tuple[SimTime, ...]:
         """Return the time left of each timer, the next first; 0 for a late one."""
@@ -166,7 +166,7 @@ class Nodes:
         if not (time and self.relative):
             return state
         agent, timers = self._load(state, NOW - time)
-        return self._number(agent, tuple(one._replace(at=max(NOW, one.at)) for one in timers), NOW)
+        return self._number(agent, tuple(timer._replace(at=max(NOW, timer.at)) for timer in timers), NOW)
 
     def _answer(self, state: int, event: int, now: SimTime) -> tuple[Outcome | Raised, ...]:
         """Return the possible answers of a node in that state to that event."""
@@ -201,24 +201,24 @@ class Nodes:
         agent, timers = self._load(state, now)
         clock: Any = probe if probe is not None else Moment(now) if self.relative else now
         handle = handler_of(agent)
-        hands = Hands(lambda event, _: handle(event, clock), self._chance, timers, is_by_hand=True)
+        manual = ManualAgent(lambda event, _: handle(event, clock), self._chance, timers, is_manual=True)
         self._chance.script.clear()
         self._chance.script.extend(script)
         try:
             with shared_generators_unused(self.agent_class.__name__):
                 signal.setitimer(signal.ITIMER_VIRTUAL, self._longest_s)
                 ClockError.take()
-                outcome: Outcome | Raised = self._outcome(agent, hands, event, now, tuple(script))
+                outcome: Outcome | Raised = self._outcome(agent, manual, event, now, tuple(script))
         except (UserError, SideEffectError):
             raise
         except BaseException as error:  # whatever the author's code raises is a finding
             if isinstance(error, KeyboardInterrupt) and not is_raised(error):
                 raise
-            told = TimerFired(timers[event.number - 1].key) if isinstance(event, ExpireTimer) else event
+            taken = TimerFired(timers[event.number - 1].key) if isinstance(event, ExpireTimer) else event
             refused = _refused(error)
             if refused is not None and (probe is None or isinstance(refused, ChanceError)):
-                self._refuse(str(refused), place_of(error, agent, told, ()))
-            text = str(describe_failure(agent, 0 if self.relative else now, told, error))
+                self._refuse(str(refused), place_of(error, agent, taken, ()))
+            text = str(describe_failure(agent, 0 if self.relative else now, taken, error))
             outcome = Raised(text, tuple(script))
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -226,16 +226,16 @@ class Nodes:
             self._refuse(f"{refusal}, and catches the error")
         return outcome
 
-    def _outcome(self, agent: Agent, hands: Hands, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:
+    def _outcome(self, agent: Agent, manual: ManualAgent, event: Any, now: SimTime, picks: tuple[int, ...]) -> Outcome:
         """Have an agent handle an event, and a run's host carry out its actions."""
         self._executor.outgoing.clear()
         self._down.clear()
         self._down.update([agent.node] * isinstance(event, Crashed))
-        actions = hands.handle(event, now)
+        actions = manual.handle(event, now)
         for action in actions:
             self._executor.executing.get(type(action), refuse)(agent.node, action)
-        number = self._number(agent, hands.timers, now)
-        sends = tuple((one.destination, self.messages.number(one.message)) for one in self._executor.outgoing)
+        number = self._number(agent, manual.timers, now)
+        sends = tuple((send.destination, self.messages.number(send.message)) for send in self._executor.outgoing)
         return Outcome(number, sends, tuple(map(self.seen.number, observations(actions))), picks)
 
     def _refuse(self, why: str, place: str = "") -> NoReturn:

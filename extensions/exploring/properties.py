@@ -63,10 +63,10 @@ class View:
 
     def called(self, identifier: NotificationId | str) -> str:
         """What the scenario calls a notification."""
-        ids = [str(one.notification.id) for one in self.world.published]
+        ids = [str(publication.notification.id) for publication in self.world.published]
         if str(identifier) not in ids:
             return str(identifier)
-        *before, name = [one.name for one in self.world.published][: ids.index(str(identifier)) + 1]
+        *before, name = [publication.name for publication in self.world.published][: ids.index(str(identifier)) + 1]
         return f"{name}#{before.count(name) + 1}" if name in before else name
 
     def published(self) -> tuple[Published, ...]:
@@ -105,7 +105,7 @@ class Property:
             raise
         except BaseException as error:
             own = inspect.getfile(self.check)
-            place = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == own][-1]
+            place = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own][-1]
             where = f"at {Path(own).name}:{place.lineno}"
             raise UserError(f"property {self.name!r} raised {type(error).__name__}: {error} {where}") from error
         if found is None or (isinstance(found, str) and found):
@@ -165,8 +165,8 @@ def stored_by(agent: Any) -> set[NodeId]:
 def no_loops(view: View) -> str | None:
     """No way to a destination comes back to a node that it has passed."""
     ways = {node: ways_of(view.agents[node], view.now) for node in view.up}
-    for destination in sorted({one for known in ways.values() for one in known}):
-        hops = {one: known.get(destination, ()) for one, known in ways.items()}
+    for destination in sorted({destination for known in ways.values() for destination in known}):
+        hops = {node: known.get(destination, ()) for node, known in ways.items()}
         loop = next(filter(None, (_loop(node, destination, hops) for node in ways)), None)
         if loop:
             return f"the way to {view.name(destination)} is a loop: {' '.join(map(view.name, loop))}"
@@ -187,9 +187,9 @@ def _loop(start: NodeId, destination: NodeId, hops: dict[NodeId, tuple[NodeId, .
 
 def nothing_stuck(view: View) -> str | None:
     """No broker keeps something for a subscriber that it can reach."""
-    stuck = (one for one in _pairs(view) if one[1] in stored_by(view.agents[one[0]]))
-    told = (f"{view.name(one)} keeps something for {view.name(subscriber)}" for one, subscriber in stuck)
-    return next((f"{text}, which it can reach" for text in told), None)
+    stuck = (pair for pair in _pairs(view) if pair[1] in stored_by(view.agents[pair[0]]))
+    texts = (f"{view.name(node)} keeps something for {view.name(subscriber)}" for node, subscriber in stuck)
+    return next((f"{text}, which it can reach" for text in texts), None)
 
 
 def no_phantoms(view: View) -> str | None:
@@ -198,9 +198,9 @@ def no_phantoms(view: View) -> str | None:
         for subscriber in sorted(view.world.part(broker)):
             filters, wanted = filters_of(view.agents[broker], subscriber), set(view.world.wanted[subscriber])
             if filters is not None and filters != wanted:
-                told = f"a subscription of {view.name(subscriber)}"
+                entry = f"a subscription of {view.name(subscriber)}"
                 return f"{view.name(broker)} " + (
-                    f"has {told} that it has not" if filters - wanted else f"lacks {told}"
+                    f"has {entry} that it has not" if filters - wanted else f"lacks {entry}"
                 )
     return None
 
@@ -212,7 +212,7 @@ def _brokers(view: View) -> list[NodeId]:
 def _pairs(view: View) -> Iterator[tuple[NodeId, NodeId]]:
     """Each broker with each subscriber that it can reach."""
     for broker in _brokers(view):
-        yield from ((broker, one) for one in sorted(view.world.part(broker)) if view.world.wanted[one])
+        yield from ((broker, node) for node in sorted(view.world.part(broker)) if view.world.wanted[node])
 
 
 def one_leader_a_partition(view: View) -> str | None:
@@ -221,7 +221,7 @@ def one_leader_a_partition(view: View) -> str | None:
         overlays = {node: _overlay(view.agents[node]) for node in sorted(part)}
         leaders = [node for node, overlay in overlays.items() if getattr(overlay, "is_leader", False)]
         brokers = [node for node in part if getattr(view.agents[node], "broker", overlays[node]) is not None]
-        if brokers and len(leaders) != 1 and any(hasattr(one, "is_leader") for one in overlays.values()):
+        if brokers and len(leaders) != 1 and any(hasattr(overlay, "is_leader") for overlay in overlays.values()):
             names = " and ".join(map(view.name, leaders)) or "nobody"
             return f"among {' '.join(map(view.name, sorted(part)))} {names} lead"
     return None
@@ -237,7 +237,9 @@ def _overlay(agent: Any) -> Any:
 def nothing_lost(view: View) -> str | None:
     """What a node has accepted for a subscriber is delivered, or kept for it, unless its interest has ended."""
     kept = {subscriber for agent in view.agents.values() for subscriber in stored_by(agent)}
-    wanting = {(str(one.notification.id), node) for one in view.published() for node in one.wanted_by}
+    wanting = {
+        (str(publication.notification.id), node) for publication in view.published() for node in publication.wanted_by
+    }
     for identifier, subscriber in sorted(view.world.taken & wanting):
         if subscriber not in kept and identifier not in map(str, view.world.delivered[subscriber]):
             return f"{view.called(identifier)} was accepted for {view.name(subscriber)}, and is lost"
@@ -246,51 +248,57 @@ def nothing_lost(view: View) -> str | None:
 
 def everything_delivered(view: View) -> str | None:
     """Every node subscribed and reachable since publication has received the notification."""
-    return _undelivered(view, lambda one: one.due)
+    return _undelivered(view, lambda publication: publication.due)
 
 
 def everything_delivered_in_the_end(view: View) -> str | None:
     """Who wanted a notification when it was published, wants it still, and is in reach again, has it."""
 
-    def due(one: Published) -> Iterable[NodeId]:
-        reached = view.world.part(one.notification.id.publisher)
-        return (node for node in one.wanted_by & reached if view.world.wants(node, one.notification))
+    def due(publication: Published) -> Iterable[NodeId]:
+        reached = view.world.part(publication.notification.id.publisher)
+        return (node for node in publication.wanted_by & reached if view.world.wants(node, publication.notification))
 
     return _undelivered(view, due)
 
 
 def _undelivered(view: View, due: Callable[[Published], Iterable[NodeId]]) -> str | None:
-    every = ((one.notification.id, node) for one in view.published() for node in sorted(due(one)))
-    lacking = ((one, node) for one, node in every if one not in view.world.delivered[node])
-    return next((f"{view.called(one)} was not delivered to {view.name(node)}" for one, node in lacking), None)
+    every = (
+        (publication.notification.id, node) for publication in view.published() for node in sorted(due(publication))
+    )
+    lacking = ((identifier, node) for identifier, node in every if identifier not in view.world.delivered[node])
+    return next(
+        (f"{view.called(identifier)} was not delivered to {view.name(node)}" for identifier, node in lacking), None
+    )
 
 
 def nothing_twice(view: View) -> str | None:
     """No notification is delivered to the same subscriber twice."""
-    counted = Counter((node, one) for node, given in enumerate(view.world.delivered) for one in given)
-    told = (
-        f"{view.called(one)} was delivered to {view.name(node)} {its} times"
-        for (node, one), its in counted.items()
+    counted = Counter((node, identifier) for node, given in enumerate(view.world.delivered) for identifier in given)
+    texts = (
+        f"{view.called(identifier)} was delivered to {view.name(node)} {its} times"
+        for (node, identifier), its in counted.items()
         if its > 1
     )
-    return next(told, None)
+    return next(texts, None)
 
 
 def nothing_unwanted(view: View) -> str | None:
     """Only published content is delivered, and only to nodes that want it at that moment."""
     wrong = sorted(view.world.unwanted, key=str)
-    return next((f"{view.called(one)} was delivered to {view.name(node)}{why}" for node, one, why in wrong), None)
+    return next(
+        (f"{view.called(identifier)} was delivered to {view.name(node)}{why}" for node, identifier, why in wrong), None
+    )
 
 
 def order_kept(view: View) -> str | None:
     """What one publisher has published comes in that order."""
     for node, given in enumerate(view.world.delivered):
         greatest: dict[NodeId, NotificationId] = {}
-        for one in given:
-            earlier = greatest.setdefault(one.publisher, one)
-            if earlier.sequence > one.sequence:
-                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(one)}"
-            greatest[one.publisher] = one
+        for identifier in given:
+            earlier = greatest.setdefault(identifier.publisher, identifier)
+            if earlier.sequence > identifier.sequence:
+                return f"{view.called(earlier)} came to {view.name(node)} before {view.called(identifier)}"
+            greatest[identifier.publisher] = identifier
     return None
 
 
@@ -317,7 +325,7 @@ _GROUPS: tuple[tuple[str, Callable[[View], object], dict[str, Any], dict[str, Ch
     ("no node noted ROUTE", lambda view: view.world.taken, {"history": True}, {"nothing lost": nothing_lost}),
     (
         "nothing was published that anybody wanted",
-        lambda view: any(one.wanted_by for one in view.published()),
+        lambda view: any(publication.wanted_by for publication in view.published()),
         {"history": True, "lives": True},
         {
             "everything delivered": everything_delivered,
@@ -377,8 +385,8 @@ def find_property(text: str, folder: Path, announce: Announce = silently) -> Pro
             raise ValueError(unknown("property", text, PROPERTIES))
         return PROPERTIES[text] if load is None else _load(text, int(load[1]))
     if (folder / file).is_file():
-        told = AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce()
-        announce(told.replace("runs agent ", "runs ", 1))
+        announcement = AgentCode(f"property {text}", "", ((folder / file).resolve(),)).announce()
+        announce(announcement.replace("runs agent ", "runs ", 1))
     found = getattr(import_file(f"property {text!r}", folder / file), name, None)
     if not isinstance(found, Property):
         raise UserError(f"property {text!r}: {name} is not a function under @once_quiet or @at_any_time")

@@ -14,10 +14,11 @@ from typing import Any
 
 from roambus.bridge.transcript.commands import PublishEvent
 from roambus.bridge.transcript.document import Attributes
-from roambus.extensions.exploring.model import TIME, WORLD, Model, State, Step, Successor
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.moments import NOW, Moment
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import Property, View
+from roambus.extensions.exploring.steps import TIME, WORLD, State, Step, Successor
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, Operator
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -40,9 +41,9 @@ class PropertyChecker:
         self._model, self._calm, self.names = model, calm, names
         all_ = tuple(properties)
         self._properties = {
-            "always": tuple(one for one in all_ if one.at_any_time),
-            "lasting": tuple(one for one in all_ if one.lasts),
-            "quiet": tuple(one for one in all_ if one.waits_for_quiet),
+            "always": tuple(property_ for property_ in all_ if property_.at_any_time),
+            "lasting": tuple(property_ for property_ in all_ if property_.lasts),
+            "quiet": tuple(property_ for property_ in all_ if property_.waits_for_quiet),
         }
         under_way = (0,) * len(model.links)
         self._of_state = cache(lambda its, nodes, *end: self._ask(its, self.view((*nodes, *under_way, *end))))
@@ -60,8 +61,8 @@ class PropertyChecker:
 
     def is_left(self, violations: Iterable[Any]) -> bool:
         """Whether there are properties that hold so far."""
-        names = {one.name for its in self._properties.values() for one in its}
-        return bool(names - {one.name for one in violations})
+        names = {property_.name for its in self._properties.values() for property_ in its}
+        return bool(names - {violation.name for violation in violations})
 
     def is_quiet(self, state: State) -> bool:
         """Whether nothing will happen by itself, or no command came for so long that all has settled."""
@@ -88,8 +89,8 @@ class PropertyChecker:
             before = self._reached_from(now)
             back = [now]
             known = set(back)
-            for one in back:
-                back += (earlier for earlier in before.get(one, ()) if earlier not in known)
+            for member in back:
+                back += (earlier for earlier in before.get(member, ()) if earlier not in known)
                 known.update(back)
             returns = bool(before) and known == set(before)
             self._rests |= dict.fromkeys(known if returns else (now,), returns)
@@ -99,20 +100,20 @@ class PropertyChecker:
         """The spontaneous successors with their predecessors; empty if they never lead back."""
         before: dict[State, list[State]] = {now: []}
         waiting = [now]
-        for one in waiting:
+        for state in waiting:
             if len(before) > LONGEST_PERIOD:
                 self._model.nodes.cuts.add(f"{LONGEST_PERIOD} states that timers and arrivals do not lead back from")
                 return {}
-            for _, after in self._model.twin().successors(one):
+            for _, after in self._model.twin().successors(state):
                 if isinstance(after, Raised) or after in self._rests:
                     return {}  # where it rests all states are known to
                 waiting += [after] * (after not in before)
-                before.setdefault(after, []).append(one)
+                before.setdefault(after, []).append(state)
         return before
 
-    def is_violated(self, one: Property, state: State) -> bool:
+    def is_violated(self, property_: Property, state: State) -> bool:
         """Whether a property of the world alone is violated."""
-        return bool(self._of_world((one,), state[WORLD]))
+        return bool(self._of_world((property_,), state[WORLD]))
 
     def violated(self, state: State) -> list[tuple[str, str]]:
         """Return the names of the violated properties, and the violations."""
@@ -133,7 +134,7 @@ class PropertyChecker:
         world, publishers = model.world(state), model.rules.publishers
 
         def can_probe() -> bool:
-            wanting = {one for node in publishers - world.down for one in world.part(node)}
+            wanting = {member for node in publishers - world.down for member in world.part(node)}
             return any(world.wanted[node] for node in wanting) and any(True for _ in probes(world, publishers))
 
         return self._view(agents, state, lambda: self.failed_probe(state)[0], can_probe)
@@ -149,8 +150,10 @@ class PropertyChecker:
         return View(agents, self._model.world(state), now, self.names, *probing)
 
     def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:
-        self.seen |= {one.name for one in properties if one.name not in self.seen and one.sees(view)}
-        return [(one.name, text) for one in properties if (text := one.evaluate(view))]
+        self.seen |= {
+            property_.name for property_ in properties if property_.name not in self.seen and property_.sees(view)
+        }
+        return [(property_.name, text) for property_ in properties if (text := property_.evaluate(view))]
 
     def failed_probe(self, state: State) -> tuple[str | None, tuple[Step, ...]]:
         """Return the error of the first failed probe, and its steps; None if all arrive."""
@@ -225,9 +228,11 @@ class PropertyChecker:
 
 def probes(world: Any, publishers: Set[NodeId]) -> Iterator[PublishEvent]:
     """Yield a publication of each wanted notification by every publisher that is up."""
-    found = [matching(one) for one in sorted({one for filters in world.wanted for one in filters}, key=str)]
+    found = [
+        matching(filter_) for filter_ in sorted({filter_ for filters in world.wanted for filter_ in filters}, key=str)
+    ]
     for node in sorted(publishers - world.down):
-        yield from (PublishEvent(node, "the probe", one) for one in found if one is not None)
+        yield from (PublishEvent(node, "the probe", notification) for notification in found if notification is not None)
 
 
 def compare(
@@ -237,7 +242,7 @@ def compare(
     names: tuple[str, ...],
 ) -> str | None:
     """Return the error of a notification's deliveries; the nodes `wanting` should get it."""
-    counted = Counter(node for node, given in enumerate(delivered) for one in given if one == identifier)
+    counted = Counter(node for node, given in enumerate(delivered) for delivery in given if delivery == identifier)
     for node in sorted(wanting | set(counted)):
         if counted[node] != (node in wanting):
             wants = "wants it and can be reached" if node in wanting else "does not want it, or cannot be reached"
@@ -246,10 +251,14 @@ def compare(
     return None
 
 
-def matching(wanted: Filter) -> Attributes | None:
+def matching(filter_: Filter) -> Attributes | None:
     """Return attributes that match a filter of equalities and existence; else None."""
-    equal = {one.attribute: one.operand for one in wanted.constraints if one.operator is Operator.EQUAL}
-    exist = {one.attribute: 1 for one in wanted.constraints if one.operator is Operator.EXISTS}
-    other = any(one.operator not in (Operator.EQUAL, Operator.EXISTS) for one in wanted.constraints)
+    equal = {
+        constraint.attribute: constraint.operand
+        for constraint in filter_.constraints
+        if constraint.operator is Operator.EQUAL
+    }
+    exist = {constraint.attribute: 1 for constraint in filter_.constraints if constraint.operator is Operator.EXISTS}
+    other = any(constraint.operator not in (Operator.EQUAL, Operator.EXISTS) for constraint in filter_.constraints)
     found: Any = exist | equal
     return None if other else tuple(sorted(found.items()))

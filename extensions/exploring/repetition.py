@@ -15,9 +15,10 @@ from typing import NamedTuple
 from roambus.extensions.exploring.checker import Checker
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, Walk, WalkResult
-from roambus.extensions.exploring.model import Model, State, Step
+from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.snapshots import Snapshot, compared, difference, snapshot
+from roambus.extensions.exploring.steps import State, Step
 
 Path = tuple[Step, ...]
 LEAST_WALKS, MOST_WALKS = 8, 60

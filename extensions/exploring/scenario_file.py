@@ -128,7 +128,7 @@ def _one_of(**values: Any) -> Callable[[str, str], Any]:
 
     def read(keyword: str, rest: str) -> Any:
         if rest not in values:
-            words = " or ".join(f"'{keyword} {one}'" for one in values)
+            words = " or ".join(f"'{keyword} {value}'" for value in values)
             raise ValueError(f"'{keyword} {rest}' is none; write {words}")
         return values[rest]
 
@@ -225,10 +225,10 @@ class MayReader:
         self._commands = CommandReader(network, vocabulary)
         self._allows_losses = False
         nodes = range(len(network.processes))
-        clients, pairs = [one for one in nodes if not network.is_broker(one)], list(combinations(nodes, 2))
+        clients, pairs = [node for node in nodes if not network.is_broker(node)], list(combinations(nodes, 2))
         self._kinds: dict[str, Options] = {
-            "link changes": lambda world: (Relink(*one, not _is_link(*one, world)) for one in pairs),
-            "cuts": lambda world: (Relink(*one, up=False) for one in pairs if _is_link(*one, world)),
+            "link changes": lambda world: (Relink(*pair, not _is_link(*pair, world)) for pair in pairs),
+            "cuts": lambda world: (Relink(*pair, up=False) for pair in pairs if _is_link(*pair, world)),
             "tree changes": lambda world: self._moves(nodes, world),
             "client moves": lambda world: self._moves(clients, world),
             "crashes": lambda _: (Fail(node, FaultKind.CRASH) for node in nodes),
@@ -248,7 +248,7 @@ class MayReader:
         self._allows_losses |= is_loss
 
         def options(world: World) -> Iterator[Command]:
-            return (one for one in candidates(world) if self._is_possible(one, world))
+            return (candidate for candidate in candidates(world) if self._is_possible(candidate, world))
 
         return May(text, times, options, is_loss, when_quiet)
 
@@ -264,7 +264,7 @@ class MayReader:
             return number, self._about(about[1], about[2])
         single = rest.removeprefix("times ").lstrip() if number is not None and rest.startswith("times ") else text
         if re.match(r"\d", single):
-            kinds = ", ".join(f"'2 {one}'" for one in self._kinds)
+            kinds = ", ".join(f"'2 {kind}'" for kind in self._kinds)
             raise ValueError(f"{text!r} is nothing that may happen; write a command, or one of {kinds}")
         commands = self._commands.read(single)
         if len(commands) != 1 or commands[0].after is not None or not isinstance(commands[0].command, _POSSIBLE):

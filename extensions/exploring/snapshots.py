@@ -1,7 +1,7 @@
 """Snapshots of a network, which are equal in a search and in a run if the agents do the same.
 
 A snapshot is text by name: each node's deliveries and timers, each link's messages, and the violated properties. So it
-can go from process to process, and a difference can be told.
+can go from process to process, and a difference can be named.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def _text(value: object) -> str:
 def compared(must: Iterable[Property], view: View, *, is_quiet: bool) -> list[str]:
     """Return the violations of properties that a run can judge as a search does, in a state that may be quiet."""
     asked = [
-        one
-        for one in must
-        if one.name not in _NOT_COMPARED and not one.counts and (is_quiet or not one.waits_for_quiet)
+        property_
+        for property_ in must
+        if property_.name not in _NOT_COMPARED and not property_.counts and (is_quiet or not property_.waits_for_quiet)
     ]
-    return [f"{one.name}: {text}" for one in asked if (text := one.evaluate(view))]
+    return [f"{property_.name}: {text}" for property_ in asked if (text := property_.evaluate(view))]
 
 
 def difference(searched: Snapshot, fresh: Snapshot) -> str | None:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Checker, Figures
 from roambus.extensions.exploring.copies import parts
-from roambus.extensions.exploring.model import TIME
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property
+from roambus.extensions.exploring.steps import TIME
 
 HOLDS, WITHIN, VIOLATED, UNDECIDED = "holds in all", "holds within", "does not hold", "not decided"
 _MOMENTS = "commands and arrivals at the moments of other events, and commands halfway between them"
@@ -56,7 +56,7 @@ class Report(Figures):
 
     def has(self, kind: str) -> bool:
         """Whether a property has such a verdict."""
-        return any(one.startswith(kind) for one in self.verdicts.values())
+        return any(verdict.startswith(kind) for verdict in self.verdicts.values())
 
     def lines(self) -> Iterator[str]:
         """Return the report for a person."""
@@ -66,7 +66,7 @@ class Report(Figures):
         yield f"  {self.seconds:.1f} s, {self.cpu_seconds:.1f} s of the processor{rate}, {self.memory_mib} MiB"
         yield f"  {self.walks} fresh runs of {self.walked_steps} steps"
         yield from (f"  {name}: {verdict}" for name, verdict in self.verdicts.items())
-        if all(one.startswith(HOLDS) for one in self.verdicts.values()):
+        if all(verdict.startswith(HOLDS) for verdict in self.verdicts.values()):
             yield "  everything was explored"
 
 
@@ -74,8 +74,10 @@ def report(name: str, checker: Checker, counterexamples: Iterable[Counterexample
     """Return the report of an exploration that has ended."""
     bounds, shown = tuple(bounds_of(checker)), tuple(counterexamples)
     holds = f"{WITHIN}: {'; '.join(bounds)}" if bounds else f"{HOLDS} {len(checker)} states"
-    verdicts = {one.name: _undecided(one, checker) or holds for one in checker.model.rules.question.must}
-    verdicts |= {one.name: f"{VIOLATED}: {one.text}" for one in shown}
+    verdicts = {
+        property_.name: _undecided(property_, checker) or holds for property_ in checker.model.rules.question.must
+    }
+    verdicts |= {violated.name: f"{VIOLATED}: {violated.text}" for violated in shown}
     return Report(name=name, bounds=bounds, verdicts=verdicts, counterexamples=shown, **asdict(checker.figures))
 
 
@@ -94,7 +96,7 @@ def bounds_of(checker: Checker) -> Iterator[str]:
     yield from sorted(nodes.narrowed)
 
 
-def _undecided(one: Property, checker: Checker) -> str:
+def _undecided(property_: Property, checker: Checker) -> str:
     """Return why a property is not decided and the remedy, else empty."""
     figures, nodes = checker.figures, checker.model.nodes
     if any(it.name == RAISES for it in checker.violations):
@@ -106,15 +108,15 @@ def _undecided(one: Property, checker: Checker) -> str:
         cuts.insert(0, figures.ended_by or "the first violation")
     if cuts:
         remedy = next(add for pattern, add in _REMEDIES.items() if re.fullmatch(pattern, cuts[0]))
-        told = f"{UNDECIDED}: the search was cut at {', and at '.join(cuts)}: {remedy}"
-        return "; ".join((told, *growing(checker)))
+        verdict = f"{UNDECIDED}: the search was cut at {', and at '.join(cuts)}: {remedy}"
+        return "; ".join((verdict, *growing(checker)))
     # Endless runs were found as cycles if no run was cut in its course.
-    is_whole = checker.is_over and not any("the line 'for" in one for one in nodes.narrowed)
-    if one.waits_for_quiet and (unquiet := _unquiet(checker)) and not (one.lives and is_whole):
+    is_whole = checker.is_over and not any("the line 'for" in reason for reason in nodes.narrowed)
+    if property_.waits_for_quiet and (unquiet := _unquiet(checker)) and not (property_.lives and is_whole):
         add = ": add the line 'relative time'" if nodes.is_timed and not nodes.relative else ""
         return f"{UNDECIDED}: {unquiet}{add}"
-    if one.name not in checker.properties.seen and one.name != EVENTUALLY_QUIET and one.blind:
-        return f"{UNDECIDED}: {one.blind}"
+    if property_.name not in checker.properties.seen and property_.name != EVENTUALLY_QUIET and property_.blind:
+        return f"{UNDECIDED}: {property_.blind}"
     return ""
 
 
@@ -142,7 +144,7 @@ def growing(checker: Checker) -> Iterator[str]:
                 values[name].add(model.nodes.copier.encode(value, now))
         least = max(_LEAST_GROWTH, len(states) // 2)
         grown = [name for name, its in values.items() if len(its) >= least]
-        inner = [one for one in grown if not any(other.startswith((f"{one}.", f"{one}[")) for other in grown)]
+        inner = [place for place in grown if not any(other.startswith((f"{place}.", f"{place}[")) for other in grown)]
         if inner:
             name, whose = inner[0].removeprefix("."), checker.properties.names[node]
             yield f"attribute `{name}` of node {whose} differs in every state: bound it"
@@ -151,11 +153,11 @@ def growing(checker: Checker) -> Iterator[str]:
 
 def _attributes(agent: object) -> Iterator[tuple[str, object]]:
     """Yield the state's attributes of an agent and of its parts."""
-    own = [one for one in parts(agent) if not one[0].startswith("._") and one[0] not in (".random", ".parameters")]
+    own = [part for part in parts(agent) if not part[0].startswith("._") and part[0] not in (".random", ".parameters")]
     yield from own
     for name, value in own:
         if hasattr(value, "__dict__"):
-            yield from ((name + inner, one) for inner, one in parts(value) if inner not in ("._actions", ".random"))
+            yield from ((name + inner, part) for inner, part in parts(value) if inner not in ("._actions", ".random"))
 
 
 def file_name(text: str) -> str:

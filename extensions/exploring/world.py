@@ -1,9 +1,9 @@
 """The world around the nodes: links, places, applications' wishes, and remaining commands.
 
 A world is a value; `published`, `delivered` and `taken` are its history, as far as properties ask for it. It changes by
-events of the network (`after`), by inputs to nodes (`told`), and by their answers (`seeing`); in a run a witness beside
-every agent feeds the same world. A notification counts as wanted only by nodes subscribed long enough, with their links
-intact and all nodes up meanwhile.
+events of the network (`after`), by inputs to nodes (`after_input`), and by their answers (`seeing`); in a run an
+observer beside every agent feeds the same world. A notification counts as wanted only by nodes subscribed long enough,
+with their links intact and all nodes up meanwhile.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class World:
     calm: SimTime = 0
     """The time since the last event, if a property wants calm."""
     pending: tuple[tuple[NodeId, int], ...] = ()
-    """What nodes are still told at this instant, by the numbers of the events."""
+    """What nodes still learn at this instant, by the numbers of the events."""
     phase: int = 0
     """What can come before that (`instants`)."""
     old: tuple[int, ...] = ()
@@ -128,19 +128,22 @@ class World:
         """The world in which a line was used once more."""
         return replace(self, left=_with(self.left, may, self.left[may] - 1))
 
-    def after(self, *happenings: GraphChange | ParentChange) -> World:
+    def after(self, *changes: GraphChange | ParentChange) -> World:
         """The world after changes of links, nodes or given places."""
-        tree = [one for one in happenings if isinstance(one, ParentChange)]
+        tree = [change for change in changes if isinstance(change, ParentChange)]
         graph, parents = self.graph, dict(enumerate(self.parents))
-        for one in (*tree_links(tree, parents), *(one for one in happenings if not isinstance(one, ParentChange))):
-            graph = graph.after(one)
-        parents |= {one.node: one.parent for one in tree}
+        for change in (
+            *tree_links(tree, parents),
+            *(change for change in changes if not isinstance(change, ParentChange)),
+        ):
+            graph = graph.after(change)
+        parents |= {change.node: change.parent for change in tree}
         return replace(self, graph=graph, parents=tuple(parents.values()))
 
-    def told(self, node: NodeId, event: object, name: str = "") -> World:
+    def after_input(self, node: NodeId, event: object, name: str = "") -> World:
         """The world after an application's command; `name` is the notification's."""
         if isinstance(event, Publish):
-            wanting = frozenset(one for one in range(self.nodes) if self.wants(one, event.notification))
+            wanting = frozenset(number for number in range(self.nodes) if self.wants(number, event.notification))
             published = (*self.published, Published(event.notification, name, wanting, wanting))
             return replace(self, numbers=_with(self.numbers, node, self.numbers[node] + 1), published=published)
         if isinstance(event, Subscribe | Unsubscribe):
@@ -151,7 +154,7 @@ class World:
 
     def wants(self, node: NodeId, notification: Notification) -> bool:
         """Whether a node's application wants a notification now."""
-        return any(one.matches(notification) for one in self.wanted[node])
+        return any(filter_.matches(notification) for filter_ in self.wanted[node])
 
     def is_published(self, identifier: NotificationId) -> bool:
         """Whether somebody has published something of that name."""
@@ -162,20 +165,27 @@ class World:
         """The world in which nothing is due to nodes without interest or without a way now."""
         return replace(self, published=tuple(map(self._still_due, self.published)))
 
-    def _still_due(self, one: Published) -> Published:
-        wanted_by = frozenset(node for node in one.wanted_by if self.wants(node, one.notification))
-        due = one.due & wanted_by
-        return one._replace(wanted_by=wanted_by, due=due & self.part(one.notification.id.publisher) if due else due)
+    def _still_due(self, publication: Published) -> Published:
+        wanted_by = frozenset(node for node in publication.wanted_by if self.wants(node, publication.notification))
+        due = publication.due & wanted_by
+        return publication._replace(
+            wanted_by=wanted_by, due=due & self.part(publication.notification.id.publisher) if due else due
+        )
 
     def seeing(self, node: NodeId, seen: Observation) -> World:
         """The world after a node was given something, or accepted it for others."""
         if isinstance(seen, Accepted):
-            return replace(self, taken=self.taken | {(seen.notification, one) for one in seen.subscribers})
+            return replace(
+                self, taken=self.taken | {(seen.notification, subscriber) for subscriber in seen.subscribers}
+            )
         why = ", and nobody has published it"
         if self.is_published(seen.id):
             why = "" if self.wants(node, seen) else ", which does not want it"
         delivered = _with(self.delivered, node, (*self.delivered[node], seen.id))
-        if any(one.notification.id == seen.id and repr(one.notification) != repr(seen) for one in self.published):
+        if any(
+            publication.notification.id == seen.id and repr(publication.notification) != repr(seen)
+            for publication in self.published
+        ):
             why, delivered = " with other content than was published", self.delivered
         return replace(self, delivered=delivered, unwanted=self.unwanted | ({(node, seen.id, why)} if why else set()))
 
@@ -184,7 +194,7 @@ def _with(values: tuple[Value, ...], place: int, value: Value) -> tuple[Value, .
     return (*values[:place], value, *values[place + 1 :])
 
 
-class Told(NamedTuple):
+class Effects(NamedTuple):
     """The nodes' inputs after a command: `before` the losses of links, and `after` them."""
 
     world: World
@@ -192,35 +202,35 @@ class Told(NamedTuple):
     after: tuple[tuple[NodeId, Event], ...] = ()
 
 
-def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Told:
+def do(command: Command, world: World, brokers: frozenset[NodeId]) -> Effects:
     """Apply a possible command with its immediate effects, as in a run without other plans."""
     plan: Any = planned(command, 0)
     if isinstance(plan, PlannedCommand):
         node, event = plan.node, cast("Any", plan.command)
         if isinstance(event, Publication):
             event = published_by(node, world.numbers[node], event, dict(enumerate(world.wanted)))
-        return Told(world.told(node, event, getattr(command, "name", "")), after=((node, event),))
+        return Effects(world.after_input(node, event, getattr(command, "name", "")), after=((node, event),))
     new = world.after(plan)
     before = ((plan.node, EVENT_OF_FAULT[plan.kind]),) if isinstance(plan, Fault) else ()
     places = Places(dict(enumerate(world.parents)), brokers, world.down)
     moves = bool(world.parents) and not isinstance(plan, LinkChange)
-    return Told(new, before, tuple(places.news(sorted(set(places.apply(plan)))) if moves else ()))
+    return Effects(new, before, tuple(places.news(sorted(set(places.apply(plan)))) if moves else ()))
 
 
-Look = Callable[[SimTime], None]
+BeforeEvent = Callable[[SimTime], None]
 
 
-class Witness:
+class RunObserver:
     """Observes a transcript's run, and keeps `world`."""
 
     def __init__(
         self,
         timeline: Timeline,
         scenario: Scenario,
-        look: Look = lambda _: None,
+        before_event: BeforeEvent = lambda _: None,
         settling: tuple[SimTime, SimTime] = (0, 0),
     ) -> None:
-        """Calls `look` with the time before each event.
+        """Calls `before_event` with the time before each event.
 
         `settling`: how long subscriptions take to settle, and from when on it no longer matters.
         """
@@ -229,9 +239,9 @@ class Witness:
         self.sent: list[tuple[SimTime, str]] = []
         """The times and types of all messages."""
         self.world = World.of(len(scenario.nodes), graph.links)
-        self._names, self._look = timeline.events, look
+        self._names, self._before_event = timeline.events, before_event
         self._published_at: list[SimTime] = []
-        self._to_come = deque[LinkChange](sorted(graph.changes, key=lambda one: one.at))
+        self._to_come = deque[LinkChange](sorted(graph.changes, key=lambda change: change.at))
         self._settling, self._settled_from = settling
         self._since: dict[tuple[NodeId, Filter], SimTime | None] = {}
         """Since when each filter has been settling; None while its node is out of reach."""
@@ -252,9 +262,9 @@ class Witness:
             self._begin_again({end for change in changes for end in (change.a, change.b)}, at)
 
     def see(self, node: NodeId, event: Event, now: SimTime) -> None:
-        """Takes what a node is told."""
+        """Takes an input of a node."""
         self.reach(now)
-        self._look(now)
+        self._before_event(now)
         world, is_fault = self.world, isinstance(event, Crashed | Stopped | Recovered)
         match event:
             case Detach() | Attach():
@@ -264,15 +274,15 @@ class Witness:
                     Fault(now, node, FaultKind.RECOVER if isinstance(event, Recovered) else FaultKind.CRASH)
                 )
             case Subscribe(wanted):
-                world = world.told(node, event)
+                world = world.after_input(node, event)
                 self._since.setdefault((node, wanted), None)
             case Unsubscribe(wanted):
-                world = world.told(node, event)
+                world = world.after_input(node, event)
                 self._since.pop((node, wanted), None)
             case Publish(notification):
                 name = self._names.get(str(notification.id), str(notification.id)).partition("#")[0]
                 self._published_at.append(now)
-                world = self._settled(world.told(node, event, name), now)
+                world = self._settled(world.after_input(node, event, name), now)
             case _:
                 return
         self.world = replace(world, commands=world.commands + (world is not self.world)).with_dues()
@@ -280,10 +290,12 @@ class Witness:
 
     def _begin_again(self, nodes: Collection[NodeId], now: SimTime) -> None:
         """Restart the settling of unsettled filters: now, or once all are up and in reach."""
-        for (one, wanted), since in self._since.items():
-            if one in nodes and (since is None or now - since < self._settling):
-                can_settle = one not in self._away and not self.world.down and bool(self.world.neighbours(one))
-                self._since[one, wanted] = now if can_settle else None
+        for (subscriber, wanted), since in self._since.items():
+            if subscriber in nodes and (since is None or now - since < self._settling):
+                can_settle = (
+                    subscriber not in self._away and not self.world.down and bool(self.world.neighbours(subscriber))
+                )
+                self._since[subscriber, wanted] = now if can_settle else None
 
     def _settled(self, world: World, now: SimTime) -> World:
         """The world whose last publication is wanted by settled subscriptions alone."""
@@ -296,23 +308,25 @@ class Witness:
 
     def hear(self, node: NodeId, actions: Sequence[Action], now: SimTime, *, by_timer: bool) -> None:
         """Record the node's answer; messages of timers are no load of a command."""
-        sent = [(now + one.after, str(one.message.message_type)) for one in actions if isinstance(one, Send)]
+        sent = [
+            (now + action.after, str(action.message.message_type)) for action in actions if isinstance(action, Send)
+        ]
         self.sent += sent
         self.world = replace(self.world, messages=self.world.messages + len(sent) * (not by_timer))
         for seen in observations(actions):
             self.world = self.world.seeing(node, seen)
 
 
-def witness_by(witness: Witness) -> Wrapper:
-    """Have a witness see the agents."""
+def observed_by(observer: RunObserver) -> Wrapper:
+    """Have an observer see the agents."""
 
     def wrap(agent: Agent, handle: Handle) -> Handle:
-        witness.agents.append(agent)
+        observer.agents.append(agent)
 
         def handle_and_show(event: Event, now: SimTime) -> Iterable[Action]:
-            witness.see(agent.node, event, now)
+            observer.see(agent.node, event, now)
             actions = list(handle(event, now))
-            witness.hear(agent.node, actions, now, by_timer=isinstance(event, TimerFired))
+            observer.hear(agent.node, actions, now, by_timer=isinstance(event, TimerFired))
             return actions
 
         return handle_and_show
@@ -325,7 +339,7 @@ def _part(graph: Graph, node: NodeId) -> frozenset[NodeId]:
     """Return all nodes reachable over others, itself included; many worlds share few graphs."""
     found, waiting = {node}, [node]
     while waiting:
-        new = [one for one in graph.reached(waiting.pop()) if one not in found]
+        new = [node for node in graph.reached(waiting.pop()) if node not in found]
         found.update(new)
         waiting += new
     return frozenset(found)

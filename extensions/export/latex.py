@@ -13,7 +13,7 @@ from pathlib import Path
 
 from roambus.experiments.figures.drawing import paints, places
 from roambus.experiments.figures.figure import Figure, Series
-from roambus.experiments.figures.style import Look
+from roambus.experiments.figures.style import FigureStyle
 from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import metric_figures
 from roambus.experiments.studies.study import read_results
@@ -37,9 +37,9 @@ _STYLE = (
 def latex_files(results: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield each figure's and table's file name and lines; raise UserError without metrics."""
     for sweep in read_results(results).sweeps:
-        look = Look(agents=tuple(sweep.measured.agents))
+        style = FigureStyle(agents=tuple(sweep.measured.agents))
         for figure in metric_figures(sweep):
-            yield f"{figure.name}.tex", _framed("figure", "fig", figure, _plot(figure, look))
+            yield f"{figure.name}.tex", _framed("figure", "fig", figure, _plot(figure, style))
             yield f"{figure.name}-table.tex", _framed("table*", "tab", figure, _table(figure))
 
 
@@ -66,7 +66,7 @@ def _table(figure: Figure) -> Iterator[str]:
     yield "\\bottomrule\n\\end{tabular}\n"
 
 
-def _plot(figure: Figure, look: Look) -> Iterator[str]:
+def _plot(figure: Figure, style: FigureStyle) -> Iterator[str]:
     at = places(figure.x_values)
     labels = ", ".join(f"{{{escaped(figure.labels.get(x, x))}}}" for x in at)
     marks = [mark for series in figure.series for mark in (*series.mean, *series.low, *series.high)]
@@ -75,7 +75,7 @@ def _plot(figure: Figure, look: Look) -> Iterator[str]:
     titles = f"xlabel={{{escaped(figure.x_title)}}}, ylabel={{{escaped(figure.y_title)}}}"
     ticks = f"xtick={{{', '.join(f'{place:g}' for place in at.values())}}}, xticklabels={{{labels}}}"
     yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{_STYLE},\n{titles},\n{ticks}{log}]\n"
-    for series, paint in zip(figure.series, paints(figure.series, look), strict=True):
+    for series, paint in zip(figure.series, paints(figure.series, style), strict=True):
         yield f"\\addplot[{_painted(paint)}, error bars/.cd, y dir=both, y explicit] coordinates {{\n"
         yield from (f"  {point}\n" for point in _points(series, at))
         yield "};\n" + (f"\\addlegendentry{{{escaped(series.label)}}}\n" if series.label else "")

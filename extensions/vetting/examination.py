@@ -55,7 +55,7 @@ def vet(
     with TemporaryDirectory(prefix="roambus-vet-") as folder, ExitStack() as processes:
         jobs = [Job(agent, texts, Path(folder, str(seed)), seed == HASH_SEEDS[0], longest_s) for seed in HASH_SEEDS]
         examiners = [_start(job, seed, processes) for job, seed in zip(jobs, HASH_SEEDS, strict=True)]
-        found = [finding for one in examiners for finding in _listen(one, advance)]
+        found = [finding for examiner in examiners for finding in _listen(examiner, advance)]
         return list(dict.fromkeys([*found, *_compare(agent, jobs)]))
 
 
@@ -84,7 +84,7 @@ def _listen(process: subprocess.Popen[str], advance: Callable[[], None]) -> Iter
             raise UserError(step["error"])
         if "end" in step:
             return
-        yield from (Finding(**one) for one in step["findings"])
+        yield from (Finding(**finding) for finding in step["findings"])
         advance()
     last_words = cast("IO[str]", process.stderr).read().strip().splitlines()
     if any(line.startswith("Timeout (") for line in last_words):
@@ -124,9 +124,9 @@ def _lines(agent: str, find: Callable[[ast.AST], Iterator[Line]]) -> list[str]:
 def _between_processes(jobs: list[Job], lines: list[str]) -> Iterator[Finding]:
     first, second = jobs
     for scene in SCENES:
-        one, two = first.trace(scene), second.trace(scene)
-        if one.exists() and two.exists() and one.read_bytes() != two.read_bytes():
-            text = f"{scene.name} another process makes another trace of the same run: {first_difference(one, two)}"
+        trace, again = first.trace(scene), second.trace(scene)
+        if trace.exists() and again.exists() and trace.read_bytes() != again.read_bytes():
+            text = f"{scene.name} another process makes another trace of the same run: {first_difference(trace, again)}"
             cause = "the agent draws random numbers without self.random, or reads a clock instead of now"
             yield _located(REPEATABLE, first.agent, text, cause, lines)
             return
@@ -169,7 +169,7 @@ def main() -> None:
         faulthandler.dump_traceback_later(job.longest_s, exit=True)
         for found in examine(job):
             faulthandler.dump_traceback_later(job.longest_s, exit=True)
-            print(json.dumps({"findings": [asdict(one) for one in found]}), file=answers, flush=True)
+            print(json.dumps({"findings": [asdict(finding) for finding in found]}), file=answers, flush=True)
         print(json.dumps({"end": True}), file=answers, flush=True)
     except UserError as error:
         print(json.dumps({"error": str(error)}), file=answers, flush=True)

@@ -91,8 +91,10 @@ def _is_set(node: ast.expr) -> bool:
 def shared_memory(node: ast.AST) -> Iterator[Line]:
     """Find attributes of classes, globals and defaults that can change."""
     if isinstance(node, ast.ClassDef | ast.Module):
-        for one in node.body:
-            if isinstance(one, ast.Assign | ast.AnnAssign) and isinstance(one.value, _CHANGEABLE):
-                yield Line(one.lineno, ast.unparse(one).partition(" =")[0])
+        for statement in node.body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, _CHANGEABLE):
+                yield Line(statement.lineno, ast.unparse(statement).partition(" =")[0])
     elif isinstance(node, ast.FunctionDef):
-        yield from (Line(one.lineno, "a default") for one in node.args.defaults if isinstance(one, _CHANGEABLE))
+        yield from (
+            Line(default.lineno, "a default") for default in node.args.defaults if isinstance(default, _CHANGEABLE)
+        )

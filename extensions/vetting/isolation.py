@@ -63,7 +63,7 @@ class _IsolatedAgents:
         self._class = agent_class
         self._handlers: list[Handle] = []
         self._channels: dict[NodeId, Connection] = {}
-        self._known = {id(one): one for one in gc.get_objects() if isinstance(one, type | FunctionType)}
+        self._known = {id(known): known for known in gc.get_objects() if isinstance(known, type | FunctionType)}
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Replace a handler by a request to the agent's process."""
@@ -99,9 +99,9 @@ class _IsolatedAgents:
                 event = TimerFired(list(keys)[cast("int", event.key)])
             try:
                 actions = list(handle(event, now))
-                for one in actions:
-                    if isinstance(one, SetTimer | CancelTimer):
-                        one.key = keys.setdefault(one.key, len(keys))
+                for action in actions:
+                    if isinstance(action, SetTimer | CancelTimer):
+                        action.key = keys.setdefault(action.key, len(keys))
                 answer = self._packed((actions, ""))
             except Exception as error:  # any of them: the parent's host reports it
                 answer = self._packed(([], f"{type(error).__name__}: {error}{raised_at(error, self._class)}"))
@@ -110,7 +110,7 @@ class _IsolatedAgents:
     def _packed(self, value: object) -> bytes:
         data = io.BytesIO()
         pickler = pickle.Pickler(data)
-        pickler.persistent_id = lambda one: id(one) if id(one) in self._known else None  # type: ignore[method-assign]  # as its documentation says
+        pickler.persistent_id = lambda item: id(item) if id(item) in self._known else None  # type: ignore[method-assign]  # as its documentation says
         pickler.dump(value)
         return data.getvalue()
 

@@ -127,10 +127,14 @@ class _Watch:
             if isinstance(event, TimerFired) and not _has_handler(type(agent), event):
                 self.unhandled.add(event.key)
             actions = list(handle(event, now))
-            for one in actions:
-                if isinstance(one, Send | SetTimer) and 0 < one.after < MICROSECOND:
-                    what = "a message is sent" if isinstance(one, Send) else f"the timer {one.key!r} is set to run out"
-                    self.hasty.setdefault(what, one.after)
+            for action in actions:
+                if isinstance(action, Send | SetTimer) and 0 < action.after < MICROSECOND:
+                    what = (
+                        "a message is sent"
+                        if isinstance(action, Send)
+                        else f"the timer {action.key!r} is set to run out"
+                    )
+                    self.hasty.setdefault(what, action.after)
             return with_contents(actions)
 
         return handle_watched
@@ -138,12 +142,12 @@ class _Watch:
 
 def with_contents(actions: Iterable[Action]) -> Iterator[Action]:
     """Add a note of bytes after each sent message."""
-    for one in actions:
-        yield one
-        if isinstance(one, Send):
+    for action in actions:
+        yield action
+        if isinstance(action, Send):
             held = ""
             with suppress(Exception):  # the host reports a message that cannot be encoded
-                held = one.message.encode().hex()
+                held = action.message.encode().hex()
             yield Note(HOLDS, detail=held)
 
 

@@ -26,7 +26,7 @@ from roambus.console.options import (
     values_of,
 )
 from roambus.console.output import answer, progress, remark, report_problems
-from roambus.experiments.figures.style import Look, read_look
+from roambus.experiments.figures.style import FigureStyle, read_style
 from roambus.spark.metrics.catalogue import MAIN_METRICS
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def _selection(text: str) -> Decorator:
 STUDY_OPTIONS = grouped("own", StudyOptions, MEASURE, STUDY)
 _OUT = click.option("--out", type=FOLDER, help="The folder for the files.  [default: RESULTS/figures]")
 LOOK = grouped(
-    "look",
-    read_look,
+    "style",
+    read_style,
     click.option(
         "--format",
         "formats",
@@ -205,7 +205,7 @@ def compare(results: Path, selection: Selection, out: Path | None, own: StudyOpt
 @LOOK
 @STUDY_OPTIONS
 @_OUT
-def figures(results: Path, selection: Selection, look: Look, own: StudyOptions, out: Path | None) -> None:
+def figures(results: Path, selection: Selection, style: FigureStyle, own: StudyOptions, out: Path | None) -> None:
     """Draws the figures of RESULTS, each with its caption in a text file beside it.
 
     It draws the figures that the results' study plans, or one for each of the main metrics and of the study's own;
@@ -223,24 +223,24 @@ def figures(results: Path, selection: Selection, look: Look, own: StudyOptions, 
     """  # noqa: D301  # click wants the character itself
     problems: Sequence[str] = ()
     if selection.agents or selection.against or selection.wheres:
-        files, problems = _draw_comparison(results, selection, look, own, out)
+        files, problems = _draw_comparison(results, selection, style, own, out)
     else:
         from roambus.experiments.reporting.figure_files import draw_figures
         from roambus.experiments.studies.study import existing_folder
 
-        files = draw_figures(existing_folder(results), own.load_study(), look, selection.metrics, out)
+        files = draw_figures(existing_folder(results), own.load_study(), style, selection.metrics, out)
     for path in files:
         answer(path, files=[path])
     report_problems(problems)
 
 
 def _draw_comparison(
-    results: Path, selection: Selection, look: Look, own: StudyOptions, out: Path | None
+    results: Path, selection: Selection, style: FigureStyle, own: StudyOptions, out: Path | None
 ) -> tuple[list[Path], Sequence[str]]:
     from roambus.experiments.comparing.comparison import draw_compared
 
     loaded, asked = selection.load(results, own)
-    return list(draw_compared(loaded.measured, asked, out or _figures_folder(loaded.folder), look)), loaded.problems
+    return list(draw_compared(loaded.measured, asked, out or _figures_folder(loaded.folder), style)), loaded.problems
 
 
 def _figures_folder(results: Path) -> Path:

@@ -43,9 +43,9 @@ class Net:
 
     def key(self) -> str:
         """The text of the state; timers that are due at once are in the order in which they were set."""
-        agents = [(one.mode, one.left, one.held, one.since) for one in self.agents]
-        timers = [sorted(one.items(), key=lambda it: it[1]) for one in self.timers]
-        queues = {link: [repr(one) for one in its] for link, its in self.links.items() if its}
+        agents = [(agent.mode, agent.left, agent.held, agent.since) for agent in self.agents]
+        timers = [sorted(timer.items(), key=lambda it: it[1]) for timer in self.timers]
+        queues = {link: [repr(message) for message in its] for link, its in self.links.items() if its}
         return repr((agents, sorted(queues.items()), timers, self.now, self.left, self.published, self.delivered))
 
     def handle(self, node: int, event: object) -> None:
@@ -98,7 +98,7 @@ def successors(net: Net, publishers: list[int], *, fast: bool, timed: bool) -> l
                 after = pickle.loads(data)  # noqa: S301  # from here
                 after.now = at
                 after.left[which] -= 1
-                sequence = sum(one.id.publisher == node for one in net.published)
+                sequence = sum(publication.id.publisher == node for publication in net.published)
                 notification = Notification(NotificationId(node, sequence), (("topic", 1),))
                 after.published.append(notification)
                 after.handle(node, Publish(notification))
@@ -145,8 +145,11 @@ def violated(net: Net, carries: set[tuple[int, int]], subscriber: int) -> set[st
         if any(a.publisher == b.publisher and a.sequence > b.sequence for a, b in pairs):
             found.add("order kept")
     if not any(net.links.values()) and not any(net.timers):
-        for one in net.published:
-            if subscriber in reached(one.id.publisher, carries) and one.id not in net.delivered[subscriber]:
+        for publication in net.published:
+            if (
+                subscriber in reached(publication.id.publisher, carries)
+                and publication.id not in net.delivered[subscriber]
+            ):
                 found.add("everything delivered")
     return found
 

@@ -105,16 +105,16 @@ def draw(seed: int) -> type[TableAgent]:
         actions += [("tick", SECOND), ("tock", SECOND), ("tick", 2 * SECOND), ("cancel", "tick"), ("since",)]
     events = ["publish", *(f"word {kind}" for kind in range(KINDS)), "tick", "tock"]
     table: dict[tuple[str, int], Row] = {}
-    for event in (*events, *(f"{one} late" for one in events)):
+    for event in (*events, *(f"{event} late" for event in events)):
         for mode in range(MODES):
             drawn = random.sample(actions, random.randint(0, 3))
             if event.startswith("publish"):
-                drawn = [("broadcast", random.randrange(KINDS)), *(one for one in drawn if one[0] != "broadcast")]
+                drawn = [("broadcast", random.randrange(KINDS)), *(rule for rule in drawn if rule[0] != "broadcast")]
             if is_endless:
                 drawn = [
-                    one
-                    for one in drawn
-                    if one not in [it for it in drawn if it in replies][1:] and one[0] not in ("hold", "release")
+                    rule
+                    for rule in drawn
+                    if rule not in [it for it in drawn if it in replies][1:] and rule[0] not in ("hold", "release")
                 ]
             table[event, mode] = (random.randrange(MODES), tuple(drawn))
     budget = None if is_endless else random.choice((1, 2, 2, 3))
@@ -147,6 +147,6 @@ def question(seed: int, *lines: str, alike: bool = False) -> str:
     drawn = f"graphs {len(names)}" if alike else f"links {links}"
     head = [f"agent {__name__}:Random{seed}", drawn, *lines]
     if setup:
-        head += ["setup", *(f"  {one}" for one in setup)]
+        head += ["setup", *(f"  {line}" for line in setup)]
     must = ["nothing twice", "order kept", "everything delivered", "eventually quiet"]
-    return "\n".join((*head, *(f"may {one}" for one in may), *(f"must {one}" for one in must)))
+    return "\n".join((*head, *(f"may {line}" for line in may), *(f"must {line}" for line in must)))

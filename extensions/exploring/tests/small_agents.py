@@ -22,7 +22,7 @@ class Word(Message, tag=1):
     notification: Notification
 
 
-class Told(Agent):
+class Announcing(Agent):
     """Tells its neighbours what is published, once; they only count."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
@@ -42,7 +42,7 @@ class Told(Agent):
         self.words = 0
 
 
-class Echo(Told):
+class Echo(Announcing):
     """Gives every word back for ever."""
 
     @on(Word)
@@ -70,7 +70,7 @@ class Clock(Agent):
             self.set_timer("tick", SECOND)
 
 
-class Dice(Told):
+class Dice(Announcing):
     """Hears with luck only: a throw decides whether it counts."""
 
     @on(Word)
@@ -78,7 +78,7 @@ class Dice(Told):
         self.words += self.random.choice((0, 1, 2))
 
 
-class Gambler(Told):
+class Gambler(Announcing):
     """Throws a coin seven times before it delivers, and delivers twice after seven heads."""
 
     THROWS = 7
@@ -96,7 +96,7 @@ class CautiousGambler(Gambler):
     THROWS = 6
 
 
-class Drawing(Told):
+class Drawing(Announcing):
     """Delivers twice if it draws a 1 from 0 to 99, which is neither end of that range."""
 
     LUCKY, NUMBERS = 1, 100
@@ -113,7 +113,7 @@ class Dice3(Drawing):
     NUMBERS = 3
 
 
-class Dealer(Told):
+class Dealer(Announcing):
     """Shuffles three cards, and delivers twice if they lie the other way round then."""
 
     @on(Publish)
@@ -124,7 +124,7 @@ class Dealer(Told):
             self.deliver(event.notification)
 
 
-class Sampler(Told):
+class Sampler(Announcing):
     """Takes two of three cards, and delivers twice if these are the last and the first."""
 
     @on(Publish)
@@ -169,7 +169,7 @@ class Herald(Beating):
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
         super().__init__(node, roles, parameters, random)
-        self.told: dict[str, Notification] = {}
+        self.heard: dict[str, Notification] = {}
 
     @on(Publish)
     def publish(self, event: Publish, now: SimTime) -> None:
@@ -180,18 +180,18 @@ class Herald(Beating):
         self.learn(word.notification)
 
     def learn(self, notification: Notification) -> None:
-        if str(notification.id) not in self.told:
-            self.told[str(notification.id)] = notification
+        if str(notification.id) not in self.heard:
+            self.heard[str(notification.id)] = notification
             self.deliver(notification)
 
     @on_timer("beat")
     def beat(self, _: str, now: SimTime) -> None:
         self.set_timer("beat", SECOND)
-        for one in self.told.values():
-            self.send(BROADCAST, Word(one))
+        for notification in self.heard.values():
+            self.send(BROADCAST, Word(notification))
 
 
-class Liar(Told):
+class Liar(Announcing):
     """Delivers what is published under another number."""
 
     @on(Publish)
@@ -200,7 +200,7 @@ class Liar(Told):
         self.deliver(replace(own, id=replace(own.id, sequence=own.id.sequence + 7)))
 
 
-class Pushy(Told):
+class Pushy(Announcing):
     """Delivers whatever it hears, whether it is wanted or not."""
 
     @on(Word)
@@ -244,7 +244,7 @@ class Chatterbox(Echo):
 
 
 class Again(Message, tag=2):
-    """A notification that is told until somebody says that it has come."""
+    """A notification that is repeated until somebody says that it has come."""
 
     notification: Notification
 
@@ -340,7 +340,7 @@ class LoadedCoin(Coin):
     HEADS = 7
 
 
-class Racing(Told):
+class Racing(Announcing):
     """Draws a time up to a second when something is published, and delivers twice if it lies in the middle third."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
@@ -368,7 +368,7 @@ class Racing(Told):
             self.deliver(self.owed)
 
 
-class Normal(Told):
+class Normal(Announcing):
     """Draws from the normal distribution."""
 
     @on(Publish)
@@ -400,7 +400,7 @@ class PingPong(Agent):
             self.send(sender, Ping(ping.count + (self.node == 0)))
 
 
-class Careless(Told):
+class Careless(Announcing):
     """Raises an error when it hears a second word."""
 
     @on(Word)
@@ -410,7 +410,7 @@ class Careless(Told):
             raise RuntimeError("two words are too many")
 
 
-class Reader(Told):
+class Reader(Announcing):
     """Has a state that nobody can copy."""
 
     def __init__(self, node: NodeId, roles: Role, parameters: Any, random: Random) -> None:
@@ -426,7 +426,7 @@ class OClock(Clock):
         self.ticks = now % 7
 
 
-class Deadly(Told):
+class Deadly(Announcing):
     """Ends its process when it hears a word."""
 
     @on(Word)
@@ -434,7 +434,7 @@ class Deadly(Told):
         os._exit(3)
 
 
-class Stubborn(Told):
+class Stubborn(Announcing):
     """Sends a word to a node that is not there, until it arrives."""
 
     @on(Publish)
@@ -446,7 +446,7 @@ class Stubborn(Told):
         self.send(event.destination, event.message)
 
 
-class Hanging(Told):
+class Hanging(Announcing):
     """Never ends the handling of a publication."""
 
     @on(Publish)

@@ -31,7 +31,7 @@ def violated(seed: int, *lines: str, alike: bool = False) -> tuple[set[str], int
         found.run(WITHIN)
         if not found.checker.is_over:
             return None
-        names |= {one.name for one in found.counterexamples}
+        names |= {counterexample.name for counterexample in found.counterexamples}
         states += len(found.checker)
     return names, states
 
@@ -45,14 +45,14 @@ def compare_with_independent(seed: int, *, fast: bool) -> int:
     world = model.world(found.checker.initial)
     carries = {(a, b) for a in range(model.size) for b in world.neighbours(a)}
     commands = [command for may in model.rules.may for command in may.options(world)]
-    publishers = [one.node for one in commands if isinstance(one, PublishEvent)]
+    publishers = [command.node for command in commands if isinstance(command, PublishEvent)]
     (subscriber,) = (node for node in range(model.size) if world.wanted[node])
     states, steps, wrong = independent.explore(
         found.initial.plan.agent_class, model.size, carries, publishers, subscriber, model.rules.begin,
         fast=fast, timed=model.rules.is_timed,
     )  # fmt: skip
     assert (len(found.checker), found.checker.figures.transitions) == (states, steps)
-    assert {one.name for one in found.counterexamples} == wrong
+    assert {counterexample.name for counterexample in found.counterexamples} == wrong
     return states
 
 

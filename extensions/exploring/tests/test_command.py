@@ -39,26 +39,26 @@ def test_it_writes_a_transcript_of_what_is_wrong(tmp_path: Path) -> None:
 def test_each_network_of_a_family_is_explored(tmp_path: Path) -> None:
     """Programs get the figures and verdicts of each."""
     (tmp_path / "all.txt").write_text(QUESTION.replace("links n1-n2 n2-n3", "graphs 3"))
-    told = CommandOutput(as_json=True)
+    output = CommandOutput(as_json=True)
     arguments = ["explore", str(tmp_path / "all.txt")]
-    CliRunner().invoke(commands, arguments, catch_exceptions=False, obj=told)
-    networks = told.document["networks"]
-    assert sorted(one.name for one in networks) == ["1-2 1-3", "1-2 1-3 2-3", "1-2 2-3", "1-3 2-3"]
-    assert all(one.verdicts["everything delivered"].startswith("holds within: ") for one in networks)
+    CliRunner().invoke(commands, arguments, catch_exceptions=False, obj=output)
+    networks = output.document["networks"]
+    assert sorted(network.name for network in networks) == ["1-2 1-3", "1-2 1-3 2-3", "1-2 2-3", "1-3 2-3"]
+    assert all(network.verdicts["everything delivered"].startswith("holds within: ") for network in networks)
 
 
 @pytest.mark.parametrize(
-    ("option", "told", "code"),
+    ("option", "verdict", "code"),
     [
         (["--depth", "2"], "not decided: no quiet state was reached but the first", 5),
         (["--states", "1"], "not decided: the search was cut at the bound of 1 states: give a greater --states", 5),
     ],
 )
-def test_a_bound_is_told(tmp_path: Path, option: list[str], told: str, code: int) -> None:
+def test_a_bound_is_named(tmp_path: Path, option: list[str], verdict: str, code: int) -> None:
     """Nothing holds then, and the exit code says so, too."""
     (tmp_path / "line.txt").write_text(QUESTION)
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt"), *option], catch_exceptions=False)
-    assert f"everything delivered: {told}" in result.output
+    assert f"everything delivered: {verdict}" in result.output
     assert "holds" not in result.output
     assert result.exit_code == code
 
@@ -82,7 +82,7 @@ def test_a_wrong_line_is_a_users_mistake(tmp_path: Path) -> None:
         CliRunner().invoke(commands, ["explore", str(tmp_path / "line.txt")], catch_exceptions=False)
 
 
-def test_a_file_is_told_before_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_announced_before_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents with parameters, and properties: a scenario that somebody hands over may name either."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loud.py").write_text("raise RuntimeError('it ran')\n")

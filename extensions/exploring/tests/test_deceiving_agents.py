@@ -38,7 +38,7 @@ MOMENTS = "commands and arrivals at the moments of other events, and commands ha
 
 def explored(agent: str, rest: str, *must: str, keep_on: bool = False) -> Report:
     """The report on one network."""
-    text = f"agent {agent}\n{rest}" + "".join(f"must {one}\n" for one in must)
+    text = f"agent {agent}\n{rest}" + "".join(f"must {line}\n" for line in must)
     ((name, question),) = variants(parse_question(FOLDER / "question.txt", text))
     exploration = Exploration(question, Overrides(), keep_on)
     exploration.run()
@@ -84,15 +84,15 @@ def test_relative_time_refuses_what_depends_on_the_clock(agent: str) -> None:
 LATE = "links n1-n2\nsetup\n  n2 subscribes f1\n  link n2->n1 down\n"
 
 
-def test_an_arrival_can_come_before_a_failed_send_is_told() -> None:
+def test_an_arrival_can_come_before_the_report_of_a_failed_send() -> None:
     """At one instant a run handles arrivals first, and the counterexample says that they arrive at once."""
-    found = explored(str(FOLDER / "told_late.py"), LATE + TWICE, NOT_TWICE)
+    found = explored(str(FOLDER / "late_failure.py"), LATE + TWICE, NOT_TWICE)
     (shown,) = found.counterexamples
     assert "> n1 -> n2 arrives; at once n1 -> n2 arrives\n" in shown.transcript
     assert shown.transcript.count("n2 delivers e1#2") == 2
     run = follow(
         parse_document(
-            FOLDER / "run.txt", f"agent {FOLDER / 'told_late.py'}\n{LATE}\n> n1 publishes e1; n1 publishes e1\n"
+            FOLDER / "run.txt", f"agent {FOLDER / 'late_failure.py'}\n{LATE}\n> n1 publishes e1; n1 publishes e1\n"
         )
     )
     assert run.count("n2 delivers e1#2") == 2
@@ -209,7 +209,7 @@ def test_an_agent_that_exits_is_found(tmp_path: Path) -> None:
     assert "nothing twice: not decided: an agent raised an error" in out
 
 
-def test_an_agent_that_ends_the_process_is_told(tmp_path: Path) -> None:
+def test_an_agent_that_ends_the_process_is_reported(tmp_path: Path) -> None:
     """`os._exit(0)` ends the child process that searches, and not with exit code 0."""
     (tmp_path / "gone.py").write_text(
         (FOLDER / "exits.py").read_text().replace("sys.exit(0)", "__import__('os')._exit(0)")

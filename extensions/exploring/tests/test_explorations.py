@@ -30,7 +30,7 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 def test_each_mend_of_mft_is_missed_when_it_is_off(question: str, parameter: str, name: str, steps: int) -> None:
     """A breadth-first search finds the shortest way, and so the same number of steps each time."""
     wrong = _wrong(question, {parameter: "false"})
-    assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
+    assert [(counterexample.name, counterexample.steps) for counterexample in wrong] == [(name, steps)]
 
 
 @pytest.mark.slow  # a hundred thousand states
@@ -54,7 +54,7 @@ def test_each_mend_of_the_first_approach_is_missed_when_it_is_off(
 ) -> None:
     """As with MFT-PubSub, in as few steps as there can be."""
     wrong = _wrong(question, {parameter: "false"})
-    assert [(one.name, one.steps) for one in wrong] == [(name, steps)]
+    assert [(counterexample.name, counterexample.steps) for counterexample in wrong] == [(name, steps)]
 
 
 @pytest.mark.slow  # ten thousand states
@@ -68,7 +68,7 @@ def test_with_its_mends_the_first_approach_holds(question: str) -> None:
 def test_published_phoenix_loses_doubles_and_overtakes(name: str, steps: int) -> None:
     """The thesis, algorithm 2.3."""
     wrong = _wrong("phoenix_moves", {"number_migrations": "false"}, keep_on=True)
-    assert (name, steps) in [(one.name, one.steps) for one in wrong]
+    assert (name, steps) in [(counterexample.name, counterexample.steps) for counterexample in wrong]
 
 
 @pytest.mark.slow  # with the tests of what is missed without the mend
@@ -84,7 +84,9 @@ def test_labels_that_are_not_checked_send_a_node_to_and_fro() -> None:
     """The skip ring's livelock: two neighbours delegate a third to each other, and no other message ends it."""
     exploration = Exploration(read_question(QUESTIONS / "skip_ring_check_labels.txt"), Overrides())
     exploration.run(Bounds(depth=7))
-    assert [(one.name, one.steps) for one in exploration.counterexamples] == [("eventually quiet", 6)]
+    assert [(counterexample.name, counterexample.steps) for counterexample in exploration.counterexamples] == [
+        ("eventually quiet", 6)
+    ]
 
 
 def test_a_transcript_is_repeated_line_by_line() -> None:
@@ -98,14 +100,18 @@ def test_an_error_of_an_agent_is_found_with_the_way_to_it() -> None:
     """The second word raises it, which takes two commands and two arrivals."""
     text = f"agent {AGENTS}:Careless\nlinks n1-n2\nmay 2 times n1 publishes e1\nmust no loops"
     exploration = explored(text)
-    assert [(one.name, one.steps) for one in exploration.counterexamples] == [("agents raise no errors", 4)]
+    assert [(counterexample.name, counterexample.steps) for counterexample in exploration.counterexamples] == [
+        ("agents raise no errors", 4)
+    ]
     assert "two words are too many" in exploration.counterexamples[0].text
 
 
 def test_what_never_ends_at_one_instant_is_found() -> None:
     """Nobody waits for it."""
     exploration = explored(f"agent {AGENTS}:Stubborn\nlinks n1-n2\nlinks n3-n2\nmay n1 publishes e1\nmust no loops")
-    assert [(one.name, one.steps) for one in exploration.counterexamples] == [("agents raise no errors", 1)]
+    assert [(counterexample.name, counterexample.steps) for counterexample in exploration.counterexamples] == [
+        ("agents raise no errors", 1)
+    ]
     assert exploration.counterexamples[0].text == "it sends again and again, at one instant, over a link that is gone"
 
 
@@ -138,7 +144,7 @@ def _wrong(question: str, parameters: dict[str, str], *, keep_on: bool = False) 
 
 def test_ctrl_c_ends_a_search_in_good_order() -> None:
     """It says so, and goes on when it is run again, to what it would have found without."""
-    text = f"agent {AGENTS}:Told\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust eventually quiet"
+    text = f"agent {AGENTS}:Announcing\nlinks n1-n2\nmay 3 times n1 publishes e1\nmust eventually quiet"
     exploration = Exploration(parse_question(Path("question.txt"), text), Overrides())
     heard = iter(range(100))
     exploration.run(Bounds(), lambda _: signal.raise_signal(signal.SIGINT) if next(heard) == 0 else None)
@@ -178,5 +184,5 @@ def test_a_link_goes_down_one_way_in_an_exploration_too() -> None:
     lines = "may n1 publishes e1\nmay n2 publishes e2\nmay link n1->n2 up\nmust everything delivered\n"
     exploration = explored(head + lines)
     assert (exploration.checker.figures.ended_by, exploration.counterexamples) == (None, [])
-    told = explored(f"{head}may n1 publishes e1\nmust everything delivered in the end\n")
-    assert not told.counterexamples
+    found = explored(f"{head}may n1 publishes e1\nmust everything delivered in the end\n")
+    assert not found.counterexamples

@@ -22,7 +22,7 @@ from roambus.bridge.transcript.transcript import Overrides, follow
 from roambus.command_line import commands
 from roambus.extensions.exploring import hunt as hunt_module
 from roambus.extensions.exploring.histories import History, TimedCommand, shrink
-from roambus.extensions.exploring.hunt import Hunted, HuntRequest, Judge, hunt
+from roambus.extensions.exploring.hunt import HistoryRunner, HuntRequest, HuntResult, hunt
 from roambus.extensions.exploring.networks import Sketch
 from roambus.extensions.exploring.scenario_file import parse_question, read_question
 from roambus.extensions.exploring.tests.exploring import AGENTS
@@ -35,15 +35,15 @@ FAMILIES = ("trees 2..8", "graphs 2..8", "fields 5..20", "brokers 3..9")
 SHIPPED = sorted(path.stem for path in QUESTIONS.glob("hunt_*.txt"))
 
 
-def judge(text: str, **parameters: str) -> Judge:
-    return Judge(parse_question(Path("hunt.txt"), text), Overrides(parameters=parameters))
+def runner_of(text: str, **parameters: str) -> HistoryRunner:
+    return HistoryRunner(parse_question(Path("hunt.txt"), text), Overrides(parameters=parameters))
 
 
-def shipped(name: str, **parameters: str) -> Judge:
-    return Judge(read_question(QUESTIONS / f"{name}.txt"), Overrides(parameters=parameters))
+def shipped(name: str, **parameters: str) -> HistoryRunner:
+    return HistoryRunner(read_question(QUESTIONS / f"{name}.txt"), Overrides(parameters=parameters))
 
 
-def hunted(text: str, seconds: float = 60, seed: int = 0) -> Hunted:
+def hunted(text: str, seconds: float = 60, seed: int = 0) -> HuntResult:
     """What one process of its own finds."""
     return hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), seconds, seed))
 
@@ -55,11 +55,11 @@ def test_a_seed_has_one_history_and_others_have_others(family: str) -> None:
         f"agent flooding\n{family}\nslot 2s\nmay 3 subscriptions to f1\nmay 3 publications of e1\nmust nothing twice\n"
     )
     text += "may 3 walks\n" if family.startswith(("fields", "brokers")) else "may 2 freezes\nmay 2 departures\n"
-    own, again = judge(text), judge(text)
-    texts = [own.drawer.text(own.drawer.draw(seed)) for seed in range(8)]
-    assert texts == [again.drawer.text(again.drawer.draw(seed)) for seed in range(8)]
+    own, again = runner_of(text), runner_of(text)
+    texts = [own.generator.text(own.generator.draw(seed)) for seed in range(8)]
+    assert texts == [again.generator.text(again.generator.draw(seed)) for seed in range(8)]
     assert len(set(texts)) > 4
-    assert not [wrong for seed in range(8) if (wrong := own.wrong(own.drawer.draw(seed)))]
+    assert not [wrong for seed in range(8) if (wrong := own.wrong(own.generator.draw(seed)))]
 
 
 @pytest.mark.parametrize(("most", "cpu_s"), [(40, 0.4), pytest.param(4000, 10.0, marks=pytest.mark.slow)])
@@ -68,7 +68,7 @@ def test_what_protocols_promise_holds_in_first_histories(name: str, most: int, c
     """A hunt in each shipped file finds nothing at once; the page on explore says how many more histories were run."""
     own, until = shipped(name), time.process_time() + cpu_s
     for seed in range(most):
-        assert own.wrong(own.drawer.draw(seed)) == {}
+        assert own.wrong(own.generator.draw(seed)) == {}
         if time.process_time() > until:
             break
 
@@ -86,49 +86,49 @@ def test_what_protocols_promise_holds_in_first_histories(name: str, most: int, c
 def test_what_a_correction_corrects_is_found(name: str, switch: str, wrong: str, seed: int) -> None:
     """In the history of a seed, with the switch off, and not with it on."""
     off, on = shipped(name, **{switch: "false"}), shipped(name)
-    assert wrong in off.wrong(off.drawer.draw(seed))
-    assert on.wrong(on.drawer.draw(seed)) == {}
+    assert wrong in off.wrong(off.generator.draw(seed))
+    assert on.wrong(on.generator.draw(seed)) == {}
 
 
 def test_who_freezes_leaves_or_is_cut_off_is_back_in_the_end() -> None:
     """A client that is cut off comes back to the same broker, one that detaches to any."""
     text = "agent simple\ntrees 2..5\nmay 3 freezes\nmay 3 {}\nmay 2 publications of e1\nmust nothing twice\n"
-    absent, departed = judge(text.format("absences")), judge(text.format("departures"))
+    absent, departed = runner_of(text.format("absences")), runner_of(text.format("departures"))
     for seed in range(20):
-        homes = {name: at for name, at in absent.drawer.draw(seed).sketch.nodes if name.startswith("s")}
-        timed = [deed.text.split(" ") for deed in absent.drawer.draw(seed).timed]
-        moves = [(one[0], one[-1]) for one in timed if one[1] == "moves"]
+        homes = {name: at for name, at in absent.generator.draw(seed).sketch.nodes if name.startswith("s")}
+        timed = [deed.text.split(" ") for deed in absent.generator.draw(seed).timed]
+        moves = [(words[0], words[-1]) for words in timed if words[1] == "moves"]
         assert set(moves) <= set(homes.items())
-        assert len(moves) == sum(one[1:] == ["is", "cut", "off"] for one in timed)
-        assert sum(one[1] == "freezes" for one in timed) == sum(one[1] == "recovers" for one in timed)
-        assert not departed.drawer.draw(seed).unfinished
-    assert any("attaches to" in deed.text for seed in range(20) for deed in departed.drawer.draw(seed).timed)
+        assert len(moves) == sum(words[1:] == ["is", "cut", "off"] for words in timed)
+        assert sum(words[1] == "freezes" for words in timed) == sum(words[1] == "recovers" for words in timed)
+        assert not departed.generator.draw(seed).unfinished
+    assert any("attaches to" in deed.text for seed in range(20) for deed in departed.generator.draw(seed).timed)
 
 
 def test_what_is_published_before_a_subscription_has_settled_is_not_due() -> None:
     """Simple Routing has to tell all brokers of it first; a slot later it has, and then everything is due."""
     text = "agent simple\ntree\n  b1/s1\n    b2/p2\nslot 1s\nmay s1 subscribes f1\nmust everything delivered\n"
-    own = judge(text)
+    own = runner_of(text)
     history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, (TimedCommand("s1 subscribes f1"),), ())
     at_once, later = TimedCommand("p2 publishes e1", 0), TimedCommand("p2 publishes e1")
     assert own.wrong(replace(history, timed=(*history.timed, at_once))) == {}
-    told = judge(text.replace("agent simple", f"agent {AGENTS}:Told"))
-    assert "everything delivered" not in told.wrong(replace(history, timed=(*history.timed, at_once)))
-    assert "everything delivered" in told.wrong(replace(history, timed=(*history.timed, later)))
+    announcing = runner_of(text.replace("agent simple", f"agent {AGENTS}:Announcing"))
+    assert "everything delivered" not in announcing.wrong(replace(history, timed=(*history.timed, at_once)))
+    assert "everything delivered" in announcing.wrong(replace(history, timed=(*history.timed, later)))
 
 
 def test_a_site_that_stops_is_found_among_few() -> None:
     """Without `tell_empty` about every other history ends so; with it nothing is wrong with the same ones."""
     off, on = shipped("hunt_replicated", tell_empty="false"), shipped("hunt_replicated")
-    histories = [off.drawer.draw(seed) for seed in range(20)]
-    found = [one for one in histories if "probes arrive" in off.wrong(one)]
+    histories = [off.generator.draw(seed) for seed in range(20)]
+    found = [history for history in histories if "probes arrive" in off.wrong(history)]
     assert found
-    assert not [one for one in found if on.wrong(one)]
+    assert not [history for history in found if on.wrong(history)]
 
 
 def test_what_is_wrong_is_made_small_and_repeated() -> None:
     """Nobody delivers anything: two nodes at most are left, a subscription, and a probe; the transcript follows."""
-    text = SMALL.replace("may 2", "may 1").format(f"{AGENTS}:Told", "probes arrive")
+    text = SMALL.replace("may 2", "may 1").format(f"{AGENTS}:Announcing", "probes arrive")
     found = hunted(text)
     (wrong,) = found.counterexamples
     assert "comes 0 times to" in wrong.text
@@ -144,36 +144,38 @@ def test_what_is_wrong_is_made_small_and_repeated() -> None:
         ("Echo", "eventually quiet", "messages such as WORD are sent when all is over"),
         ("Liar", "nothing unwanted", "nobody has published it"),
         ("Pushy", "nothing unwanted", "which does not want it"),
-        ("Told", "everything delivered", "was not delivered to"),
+        ("Announcing", "everything delivered", "was not delivered to"),
         ("Echo", "at most 9 messages a command", "messages were sent for"),
     ],
 )
 def test_histories_are_judged_by_the_properties_of_explorations(agent: str, line: str, said: str) -> None:
     """Those that follow from commands and deliveries, silence, and load."""
     text = SMALL.format(f"{AGENTS}:{agent}", line)
-    own = judge(text)
-    found = next(wrong for seed in range(30) if (wrong := own.wrong(own.drawer.draw(seed))))
+    own = runner_of(text)
+    found = next(wrong for seed in range(30) if (wrong := own.wrong(own.generator.draw(seed))))
     assert said in found[line]
 
 
 def test_an_error_of_an_agent_is_found() -> None:
     """With the node and the place, as from any run."""
-    own = judge(GRAPHS.format(f"{AGENTS}:Careless", "nothing twice"))
-    found = next(wrong for seed in range(30) if (wrong := own.wrong(own.drawer.draw(seed))))
+    own = runner_of(GRAPHS.format(f"{AGENTS}:Careless", "nothing twice"))
+    found = next(wrong for seed in range(30) if (wrong := own.wrong(own.generator.draw(seed))))
     assert "two words are too many" in found["agents raise no errors"]
 
 
 def test_beats_that_were_there_before_are_no_noise() -> None:
-    """A herald tells all that it knows with every beat, for ever; that begins with what it is told, and is noise."""
-    beating = judge(SMALL.replace("slot 200ms", "slot 2s").format(f"{AGENTS}:Beating", "eventually quiet"))
-    assert not [wrong for seed in range(4) if (wrong := beating.wrong(beating.drawer.draw(seed)))]
+    """A herald repeats all that it knows with every beat, from its first notification on: that is noise."""
+    beating = runner_of(SMALL.replace("slot 200ms", "slot 2s").format(f"{AGENTS}:Beating", "eventually quiet"))
+    assert not [wrong for seed in range(4) if (wrong := beating.wrong(beating.generator.draw(seed)))]
 
 
 def test_a_history_becomes_as_small_as_it_can_be() -> None:
     """If anything is wrong as long as a node is cut off, that alone is left, in a network of one link."""
     own = shipped("hunt_mft")
-    history = next(one for one in map(own.drawer.draw, range(20)) if any("cut off" in it.text for it in one.timed))
-    *_, small = shrink(history, lambda one: any("cut off" in deed.text for deed in one.timed))
+    history = next(
+        history for history in map(own.generator.draw, range(20)) if any("cut off" in it.text for it in history.timed)
+    )
+    *_, small = shrink(history, lambda smaller: any("cut off" in deed.text for deed in smaller.timed))
     assert [deed.text.split(" ", 1)[1] for deed in small.timed] == ["is cut off"]
     assert (len(small.sketch.nodes), small.timed[0].after, small.delays) == (1, None, (("", MILLISECOND),))
 
@@ -186,7 +188,7 @@ def test_nobody_is_left_crashed_who_was_back() -> None:
         TimedCommand("s1 subscribes f1", 0),
     )
     history = History(Sketch("drawn"), (("", MILLISECOND),), SECOND, timed, ())
-    *_, small = shrink(history, lambda one: any("crashes" in deed.text for deed in one.timed))
+    *_, small = shrink(history, lambda smaller: any("crashes" in deed.text for deed in smaller.timed))
     assert [(deed.text, deed.after) for deed in small.timed] == [("b1 crashes", None), ("b1 recovers", None)]
 
 
@@ -228,9 +230,12 @@ def test_a_hunt_ends_in_time_whatever_an_agent_does() -> None:
 @pytest.mark.slow  # a quarter of a minute of hunting
 def test_a_hunt_that_keeps_on_counts_what_is_wrong() -> None:
     """Each property with the number of histories in which it does not hold, and a transcript for its first one."""
-    text = GRAPHS.format(f"{AGENTS}:Told", "probes arrive") + "must everything delivered\n"
+    text = GRAPHS.format(f"{AGENTS}:Announcing", "probes arrive") + "must everything delivered\n"
     found = hunt(HuntRequest(Path("hunt.txt"), text, Overrides(), 15, keep_on=True))
-    assert sorted(one.name for one in found.counterexamples) == ["everything delivered", "probes arrive"]
+    assert sorted(counterexample.name for counterexample in found.counterexamples) == [
+        "everything delivered",
+        "probes arrive",
+    ]
     assert all(1 < count <= found.histories for count in found.counts)
     assert f", in {found.counts[0]} of them: " in "\n".join(found.lines())
 
@@ -253,7 +258,7 @@ def test_ctrl_c_ends_a_hunt_and_says_where_it_stood(tmp_path: Path) -> None:
 
 def test_on_the_command_line_a_hunt_has_exit_codes_of_its_own(tmp_path: Path) -> None:
     """1 for what is wrong, whose transcript is written; 5 if nothing was found, for nothing is decided then."""
-    (tmp_path / "hunt.txt").write_text(SMALL.format(f"{AGENTS}:Told", "probes arrive"))
+    (tmp_path / "hunt.txt").write_text(SMALL.format(f"{AGENTS}:Announcing", "probes arrive"))
     arguments = ["explore", str(tmp_path / "hunt.txt"), "--hunt", "30", "--out", str(tmp_path / "wrong")]
     assert CliRunner().invoke(commands, arguments, catch_exceptions=False).exit_code == 1
     assert (tmp_path / "wrong" / "hunt_probes_arrive.txt").exists()
@@ -275,11 +280,11 @@ def test_on_the_command_line_a_hunt_has_exit_codes_of_its_own(tmp_path: Path) ->
 def test_a_family_that_cannot_be_is_named(text: str, message: str) -> None:
     """With its line."""
     with pytest.raises(UserError, match=f"hunt.txt:2: {message}"):
-        judge(f"agent flooding\n{text}\nmust nothing twice\n")
+        runner_of(f"agent flooding\n{text}\nmust nothing twice\n")
 
 
 def test_random_networks_are_not_explored(tmp_path: Path) -> None:
-    """Whoever means to hunt is told how."""
+    """The error names the option of a hunt."""
     (tmp_path / "hunt.txt").write_text(GRAPHS.format("flooding", "nothing twice"))
     result = CliRunner().invoke(commands, ["explore", str(tmp_path / "hunt.txt")])
     assert isinstance(result.exception, UserError)
@@ -287,7 +292,7 @@ def test_random_networks_are_not_explored(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_history_that_never_ends_is_told(tmp_path: Path) -> None:
+def test_a_history_that_never_ends_is_reported(tmp_path: Path) -> None:
     """With its seed and the line, and not as a hunt that has found nothing wrong."""
     text = (Path(__file__).parent / "deceiving" / "endless.py").read_text()
     (tmp_path / "endless.py").write_text(text)

@@ -14,7 +14,7 @@ from roambus.extensions.exploring.scenario_file import read_question
 
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 MUTANTS = read_mutants()
-ASKED = [number for number, one in enumerate(MUTANTS) if one.question]
+ASKED = [number for number, mutant in enumerate(MUTANTS) if mutant.question]
 
 
 @pytest.mark.slow  # half a minute of searching
@@ -34,7 +34,7 @@ def test_what_is_not_broken_is_not_noticed(question: str) -> None:
     assert exploration.counterexamples == []
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_mutant_changes_one_place(mutant: Mutant) -> None:
     """Else it says nothing about the code as it is."""
     text = (ROOT / mutant.file).read_text()

@@ -13,11 +13,11 @@ from roambus.bridge.transcript.transcript import Overrides, plan
 from roambus.extensions.exploring.copies import Copier
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.exploration import Exploration
-from roambus.extensions.exploring.model import State, Step
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.scenario_file import parse_question
+from roambus.extensions.exploring.steps import State, Step
 from roambus.extensions.exploring.tests.exploring import AGENTS
-from roambus.extensions.exploring.world import Witness, World, witness_by
+from roambus.extensions.exploring.world import RunObserver, World, observed_by
 from roambus.python_protocol.agent import Agent
 
 pytestmark = pytest.mark.slow  # half a minute of searching
@@ -48,9 +48,9 @@ def test_random_schedules_lead_to_the_same_states(name: str) -> None:
         agents, world = _run(Writer(exploration.initial).transcript(steps, follows=False))
         model = exploration.initial.model
         views = exploration.checker.properties.view(state).agents
-        assert [_state_of(one) for one in agents] == [_state_of(one) for one in views.values()]
+        assert [_state_of(agent) for agent in agents] == [_state_of(view) for view in views.values()]
         explored = model.world(state)
-        assert _told(world) == _told(explored)
+        assert _history(world) == _history(explored)
         delivered += sum(map(len, world.delivered))
     assert delivered
 
@@ -65,7 +65,7 @@ def test_who_moves_is_in_reach_at_every_moment() -> None:
 def _walk(exploration: Exploration, random: Random) -> tuple[list[Step], State]:
     model, state, steps = exploration.initial.model, exploration.initial.state, list[Step]()
     for _ in range(60):
-        following = [one for one in model.successors(state) if not isinstance(one[1], Raised)]
+        following = [successor for successor in model.successors(state) if not isinstance(successor[1], Raised)]
         if not following:
             break
         step, after = random.choice(following)
@@ -76,12 +76,12 @@ def _walk(exploration: Exploration, random: Random) -> tuple[list[Step], State]:
 
 
 def _run(transcript: str) -> tuple[list[Agent], World]:
-    """The agents of a run by hand, at its end, and the world that its witness has seen."""
+    """The agents of a run by hand, at its end, and the world that its observer has seen."""
     planned = plan(parse_document(Path("both.txt"), transcript))
-    witness = Witness(planned.timeline, planned.scenario)
-    planned.run(planned.carrier(), TraceWriter(), witness_by(witness))
-    witness.reach(planned.scenario.time_limit)
-    return witness.agents, witness.world
+    observer = RunObserver(planned.timeline, planned.scenario)
+    planned.run(planned.carrier(), TraceWriter(), observed_by(observer))
+    observer.reach(planned.scenario.time_limit)
+    return observer.agents, observer.world
 
 
 def _state_of(agent: Agent) -> bytes:
@@ -90,7 +90,7 @@ def _state_of(agent: Agent) -> bytes:
     return copier.encode(copier.decode(copier.encode(agent, 0), 0), 0)
 
 
-def _told(world: World) -> tuple[object, ...]:
+def _history(world: World) -> tuple[object, ...]:
     """What both know."""
-    published = [(one.notification, one.wanted_by, one.due) for one in world.published]
+    published = [(publication.notification, publication.wanted_by, publication.due) for publication in world.published]
     return world.wanted, world.numbers, world.delivered, world.unwanted, world.graph, published

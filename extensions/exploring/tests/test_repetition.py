@@ -154,7 +154,10 @@ def test_state_in_another_module_is_found(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "near_counts.py").write_text("import deep_counts\n\nbump = lambda: deep_counts.bump()\n")
     line = "import near_counts; return near_counts.bump()"
     (tmp_path / "outside.py").write_text(STATEFUL.format(line=line))
-    assert [one.name for one in report(f"agent {tmp_path / 'outside.py'}:A\n{QUESTION}").counterexamples] == [REPEATS]
+    assert [
+        counterexample.name
+        for counterexample in report(f"agent {tmp_path / 'outside.py'}:A\n{QUESTION}").counterexamples
+    ] == [REPEATS]
 
 
 def test_the_same_state_in_an_attribute_is_explored(tmp_path: Path) -> None:
@@ -200,7 +203,7 @@ def test_a_shipped_agent_repeats_what_it_did(name: str) -> None:
     text = f"{HONEST[name]}must nothing twice\nmust everything delivered\n"
     exploration = Exploration(parse_question(Path("question.txt"), text), Overrides())
     exploration.run(Bounds(states=1000))
-    assert REPEATS not in [one.name for one in exploration.counterexamples]
+    assert REPEATS not in [counterexample.name for counterexample in exploration.counterexamples]
     assert exploration.checker.figures.walked_steps > 16
 
 
@@ -226,7 +229,7 @@ def test_a_walk_reaches_merged_states_by_other_ways() -> None:
         ({"violations": ("x",)}, {"violations": ("x",)}, None),
     ],
 )
-def test_a_difference_is_told(searched: Snapshot, fresh: Snapshot, said: str | None) -> None:
+def test_a_difference_is_named(searched: Snapshot, fresh: Snapshot, said: str | None) -> None:
     """With both sides of it."""
     assert difference(searched, fresh) == said
 

@@ -1,4 +1,4 @@
-"""Files that say what is to be explored: what is wrong in them is told with its line."""
+"""Files that say what is to be explored: errors name their line."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ HEAD = "agent mft\ntree\n  b1/p1\n    b2\nclients s1@b2\n"
         ("mey s1 subscribes f1", r"q.txt:6: unknown keyword 'mey'"),
     ],
 )
-def test_a_wrong_line_is_told_with_its_number(line: str, message: str) -> None:
+def test_the_error_for_a_wrong_line_has_its_number(line: str, message: str) -> None:
     """The numbers are those of the file, although lines are taken out of it."""
     with pytest.raises(UserError, match=message):
         begin(parse_question(Path("q.txt"), f"{HEAD}{line}\nmust no loops\n"), Overrides())

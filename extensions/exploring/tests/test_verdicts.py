@@ -59,11 +59,11 @@ def test_exactly_as_many_outcomes_as_are_tried_are_all(tmp_path: Path) -> None:
     assert list(found.lines())[-1].strip() == ALL
 
 
-@pytest.mark.parametrize(("line", "told"), [("chance least", "least value"), ("chance ends", "ends")])
-def test_values_that_stand_for_a_range_are_told(tmp_path: Path, line: str, told: str) -> None:
+@pytest.mark.parametrize(("line", "values"), [("chance least", "least value"), ("chance ends", "ends")])
+def test_values_that_stand_for_a_range_are_named(tmp_path: Path, line: str, values: str) -> None:
     """A 1 from 0 to 99 would deliver twice, and is not tried."""
     found = explored(tmp_path, "Drawing", f"{line}\nmust nothing twice")
-    assert found.verdicts == {"nothing twice": f"holds within: chance at the {told} of each range"}
+    assert found.verdicts == {"nothing twice": f"holds within: chance at the {values} of each range"}
     assert ALL not in "".join(found.lines())
 
 
@@ -104,8 +104,8 @@ def test_what_is_wrong_at_the_start_is_found(tmp_path: Path) -> None:
         "from roambus.extensions.exploring.properties import at_any_time\n"
         "@at_any_time\ndef never(view):\n    return 'it is'\n"
     )
-    found = explored(tmp_path, "Told", "must mine.py:never")
-    assert [(one.name, one.steps) for one in found.counterexamples] == [("never", 0)]
+    found = explored(tmp_path, "Announcing", "must mine.py:never")
+    assert [(counterexample.name, counterexample.steps) for counterexample in found.counterexamples] == [("never", 0)]
     assert "> wait 0s" in found.counterexamples[0].transcript
 
 
@@ -130,7 +130,7 @@ def test_a_protocol_that_tells_with_its_beats_is_judged_after_them(tmp_path: Pat
 
 
 def test_what_counts_its_beats_is_never_the_same_again(tmp_path: Path) -> None:
-    """Whether it would have been quiet cannot be told, and that is said."""
+    """The verdict says that nothing is known about quiet."""
     found = explored(tmp_path, "Counting", "for 3s\nmust everything delivered")
     assert found.verdicts == {
         "everything delivered": "not decided: no quiet state was reached: add the line 'relative time'"
@@ -169,8 +169,8 @@ def test_what_gets_through_for_ever_and_is_never_believed_is_found(tmp_path: Pat
     (wrong,) = explored(tmp_path, "DoubtfulRepeater", PERIODIC + LOSSY).counterexamples
     assert wrong.text == f"e1 was not delivered to n2{FOR_EVER}"
     commands = [line.rpartition("; ")[2] for line in wrong.transcript.splitlines() if line.startswith("> ")]
-    assert sum("n1 -> n2 is lost" in one for one in commands) == 1
-    assert sum("n1 -> n2 arrives" in one for one in commands) == 1
+    assert sum("n1 -> n2 is lost" in command for command in commands) == 1
+    assert sum("n1 -> n2 arrives" in command for command in commands) == 1
 
 
 def test_chance_is_not_unlucky_for_ever(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_property_that_cannot_see_says_so(tmp_path: Path, line: str, blind: st
 
 def test_an_agent_that_notes_nothing_says_nothing_of_what_is_lost(tmp_path: Path) -> None:
     """What a node has taken is known by its notes only."""
-    found = explored(tmp_path, "Told", "must nothing lost")
+    found = explored(tmp_path, "Announcing", "must nothing lost")
     assert found.verdicts == {"nothing lost": "not decided: no node noted ROUTE"}
 
 
@@ -215,7 +215,7 @@ def test_where_nobody_can_publish_what_is_wanted_no_probe_says_anything(tmp_path
 
 def test_a_network_in_which_nothing_may_happen_is_seen_in_its_only_state(tmp_path: Path) -> None:
     """It is quiet, and nothing was published."""
-    (tmp_path / "question.txt").write_text(f"agent {AGENTS}:Told\nlinks n1-n2\nmust everything delivered\n")
+    (tmp_path / "question.txt").write_text(f"agent {AGENTS}:Announcing\nlinks n1-n2\nmust everything delivered\n")
     found = report(tmp_path / "question.txt")
     blind = "not decided: nothing was published that anybody wanted"
     assert (found.states, found.verdicts) == (1, {"everything delivered": blind})
@@ -268,7 +268,7 @@ def test_nothing_is_due_to_whom_there_was_no_way(tmp_path: Path) -> None:
 
 def test_the_load_of_a_command_is_counted(tmp_path: Path) -> None:
     """An echo of two nodes is one message more with every arrival; an agent that only broadcasts sends one."""
-    found = explored(tmp_path, "Told", "must at most 1 messages a command")
+    found = explored(tmp_path, "Announcing", "must at most 1 messages a command")
     assert found.verdicts == {"at most 1 messages a command": f"holds in all {found.states} states"}
     found = explored(tmp_path, "Echo", "must at most 3 messages a command")
     assert found.verdicts == {"at most 3 messages a command": "does not hold: 4 messages were sent for 1 commands"}

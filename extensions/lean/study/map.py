@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roambus.experiments.figures.figure import OwnFigure
-from roambus.experiments.figures.style import Look
+from roambus.experiments.figures.style import FigureStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,13 +42,13 @@ class MapFigure(OwnFigure):
     intervals: str
     """The meaning of words, colours and hatching."""
 
-    def picture(self, look: Look) -> Picture:
+    def picture(self, style: FigureStyle) -> Picture:
         """Place panels side by side, or one below the other without room, each as large as a figure."""
         from matplotlib.figure import Figure as Picture  # noqa: PLC0415  # who reads the study draws nothing
 
-        width, height = look.size
+        width, height = style.size
         count = len(self.panels)
-        rows, columns = (count, 1) if look.is_narrow else (1, count)
+        rows, columns = (count, 1) if style.is_narrow else (1, count)
         picture = Picture(figsize=(width * columns, height * rows), layout="constrained")
         for position, (title, cells) in enumerate(self.panels.items(), start=1):
             axes = picture.add_subplot(rows, columns, position)
@@ -61,17 +61,17 @@ class MapFigure(OwnFigure):
             axes.set_ylim(-_SIDE, len(self.y_values) - _SIDE)
             axes.grid(visible=False)
             for (x, y), cell in cells.items():
-                _plot_cell(cell, axes, self.x_values.index(x), self.y_values.index(y), look)
+                _plot_cell(cell, axes, self.x_values.index(x), self.y_values.index(y), style)
         return picture
 
 
-def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, look: Look) -> None:
+def _plot_cell(cell: Cell, axes: Axes, x: int, y: int, style: FigureStyle) -> None:
     from matplotlib import patches  # noqa: PLC0415  # as above
 
     from roambus.experiments.figures import drawing  # noqa: PLC0415  # as above
 
-    rank = look.agents.index(cell.agent) if cell.agent in look.agents else len(look.agents)
-    ground = drawing.tinted(drawing.colour_of(rank, 0, look), _TINT) if cell.agent else _NOBODY
+    rank = style.agents.index(cell.agent) if cell.agent in style.agents else len(style.agents)
+    ground = drawing.tinted(drawing.colour_of(rank, 0, style), _TINT) if cell.agent else _NOBODY
     left, low = x - _SIDE, y - _SIDE
     axes.add_patch(patches.Rectangle((left, low), 1, 1, facecolor=ground, edgecolor="white", linewidth=2))
     # Lines, because a report takes no patterns over out of a figure's file.

@@ -68,14 +68,14 @@ def made(cls: type[Message], seed: int, tries: int = 300) -> list[Message]:
 @pytest.mark.parametrize("cls", [Plain, Holding])
 def test_every_type_of_field_has_values_that_travel(cls: type[Message]) -> None:
     """The same seed gives the same ones, and they differ among each other."""
-    first, again = ([one.encode() for one in made(cls, 1, 2000)] for _ in range(2))
+    first, again = ([message.encode() for message in made(cls, 1, 2000)] for _ in range(2))
     assert len(set(first)) > 10
     assert first == again
 
 
 def test_the_bounds_of_numbers_are_drawn() -> None:
     """That is where codecs are wrong."""
-    numbers = [one.number for one in made(Inner, 0) if isinstance(one, Inner)]
+    numbers = [message.number for message in made(Inner, 0) if isinstance(message, Inner)]
     assert len(numbers) == 300
     assert min(numbers) == 0
     assert max(numbers) > 0xFF000000

@@ -38,7 +38,7 @@ def found_in_one_process(agent: str, folder: Path) -> Iterator[Finding]:
 
 @pytest.mark.parametrize(
     "agent",
-    [one for one in CHANCE if not one.says.startswith((PROCESSES, "runs, on the radio"))],
+    [agent for agent in CHANCE if not agent.says.startswith((PROCESSES, "runs, on the radio"))],
     ids=lambda agent: agent.name,
 )
 def test_what_is_wrong_is_found_with_the_line(agent: Misbehaving, tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_what_is_wrong_is_found_with_the_line(agent: Misbehaving, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "agent", [one for one in CHANCE if one.says.startswith(PROCESSES)], ids=lambda agent: agent.name
+    "agent", [agent for agent in CHANCE if agent.says.startswith(PROCESSES)], ids=lambda agent: agent.name
 )
 def test_the_lines_that_take_time_or_chance_from_elsewhere_are_named(agent: Misbehaving, tmp_path: Path) -> None:
     """Where to look if traces differ."""
@@ -70,7 +70,7 @@ def test_the_page_shows_what_is_found(
     for name, content in listings(text).items():
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
-    shown, _ = shown_commands(text)  # the other one makes many runs: test_pytest_plugin.py has its like
+    (shown,) = shown_commands(text)
     assert call(shown.command, monkeypatch) == 1
     printed = capfd.readouterr()
     assert shown.is_printed_by(printed.out), printed
@@ -115,8 +115,8 @@ class A(Agent):
 def test_an_agent_that_never_ends_is_found(tmp_path: Path) -> None:
     """Each step has a time limit, with which both processes end."""
     (tmp_path / "sleeps.py").write_text(ENDLESS)
-    found = [one for one in vet(str(tmp_path / "sleeps.py"), longest_s=10) if one.check == "runs"]
-    assert {one.problem for one in found} == {"a run does not end: a handler loops, sleeps or sends for ever"}
+    found = [finding for finding in vet(str(tmp_path / "sleeps.py"), longest_s=10) if finding.check == "runs"]
+    assert {finding.problem for finding in found} == {"a run does not end: a handler loops, sleeps or sends for ever"}
 
 
 def test_the_place_of_an_endless_handler_is_its_innermost_line_in_the_agent() -> None:

@@ -15,7 +15,7 @@ import pytest
 from roambus.bridge.runs.log import maker_line
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Bound, Claim, Part, Side, Verdict
-from roambus.experiments.figures.style import Look
+from roambus.experiments.figures.style import FigureStyle
 from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
 from roambus.experiments.studies.study import StudyResults, load_study, read_results
@@ -69,7 +69,7 @@ def test_every_figure_is_inside(page: Page, quick_results: Path, tmp_path: Path)
     for picture, figure in zip(pictures, figures, strict=True):
         assert str(picture["aria-label"]).startswith(figure.title)
         assert f"{figure.title}; {figure.intervals}" in page.text
-    draw_figures(quick_results, look=Look(formats=("svg",)), out=tmp_path)
+    draw_figures(quick_results, style=FigureStyle(formats=("svg",)), out=tmp_path)
     files = [(tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8") for figure in figures]
     strokes = [attributes["d"] for _, attributes in page.elements if "d" in attributes and "class" not in attributes]
     assert strokes == [" ".join(stroke.split()) for file in files for stroke in re.findall(r' d="([^"]*)"', file)]

@@ -20,7 +20,7 @@ from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
 from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.line_names import spread
-from roambus.experiments.figures.style import USUAL, Look, read_look
+from roambus.experiments.figures.style import USUAL, FigureStyle, read_style
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
 from roambus.experiments.studies.study import SweepResults
@@ -187,24 +187,24 @@ def test_an_axis_has_the_title_that_its_sweep_gives_it() -> None:
     assert figure.own_caption.startswith("Messages delivered at 8 m/s; means of 5 seeds")
 
 
-def colours(figure: Figure, look: Look, part: str = "color") -> list[str]:
-    return [paint[part] for paint in drawing.paints(figure.series, look)]
+def colours(figure: Figure, style: FigureStyle, part: str = "color") -> list[str]:
+    return [paint[part] for paint in drawing.paints(figure.series, style)]
 
 
 def test_an_agent_has_the_same_colour_and_marker_in_all_figures() -> None:
     """Whichever agents a figure shows, and in whatever order; further lines of an agent are lighter."""
-    look = replace(USUAL, agents=("mft", "aodv", "flooding"))
-    lines = [Series(agent, ("1",), (1.0,), (1.0,), (1.0,), (2,), {"agent": agent}) for agent in look.agents]
-    whole = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), look)
+    style = replace(USUAL, agents=("mft", "aodv", "flooding"))
+    lines = [Series(agent, ("1",), (1.0,), (1.0,), (1.0,), (2,), {"agent": agent}) for agent in style.agents]
+    whole = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), style)
     assert len(set(whole)) == 3
-    assert colours(Figure("b", "b", "x", "y", ("1",), (lines[2], lines[0])), look) == [whole[2], whole[0]]
-    twice = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), look)
+    assert colours(Figure("b", "b", "x", "y", ("1",), (lines[2], lines[0])), style) == [whole[2], whole[0]]
+    twice = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), style)
     assert twice[0] == whole[1] != twice[1]
-    markers = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), look, "marker")
-    further = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), look, "marker")
+    markers = colours(Figure("a", "a", "x", "y", ("1",), tuple(lines)), style, "marker")
+    further = colours(Figure("c", "c", "x", "y", ("1",), (lines[1], lines[1])), style, "marker")
     assert further[0] == markers[1]
     assert further[1] not in markers
-    grey = colours(Figure("d", "d", "x", "y", ("1",), (lines[1], lines[1])), replace(look, style="grey"))
+    grey = colours(Figure("d", "d", "x", "y", ("1",), (lines[1], lines[1])), replace(style, style="grey"))
     assert grey[0] == grey[1]
 
 
@@ -240,7 +240,7 @@ def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
     """In SVG and PDF; what the figure shows stands beside it; PNG has 300 dots an inch."""
     line = Series("a line", ("1", "2"), (1.0, 5.0), (0.5, 4.0), (1.5, 6.0), (3, 3))
     figure = Figure("one", "what it shows", "an axis", "y", ("1", "2"), (line,))
-    draw(figure, tmp_path, read_look("png,svg,pdf", "3.5x2.5", "grey"))
+    draw(figure, tmp_path, read_style("png,svg,pdf", "3.5x2.5", "grey"))
     drawn = (tmp_path / "one.svg").read_text()
     assert all(f">{text}</text>" in drawn for text in ("a line", "an axis"))
     assert "what it shows" not in drawn
@@ -257,11 +257,11 @@ def test_the_names_of_many_lines_make_a_picture_taller(size: str, tmp_path: Path
     lines = tuple(
         Series(f"an agent, brokers {number}, speed 8", values, means, means, means, (3, 3)) for number in range(14)
     )
-    look = read_look("png", size, "colour")
-    draw(Figure("many", "many", "x", "y", values, lines), tmp_path, look)
-    draw(Figure("two", "two", "x", "y", values, lines[:2]), tmp_path, look)
+    style = read_style("png", size, "colour")
+    draw(Figure("many", "many", "x", "y", values, lines), tmp_path, style)
+    draw(Figure("two", "two", "x", "y", values, lines[:2]), tmp_path, style)
     many, two = (int.from_bytes((tmp_path / f"{name}.png").read_bytes()[20:24]) for name in ("many", "two"))
-    assert two == round(300 * look.size[1])
+    assert two == round(300 * style.size[1])
     assert many > 1.2 * two
 
 
@@ -277,7 +277,7 @@ def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[st
     monkeypatch.setattr(Picture, "add_subplot", kept)
     numbers = tuple(1.0 for _ in values)
     lines = tuple(Series(name, values, numbers, numbers, numbers, tuple(3 for _ in values)) for name in ("a", "b"))
-    draw(Figure("one", "what it shows", "x", "y", values, lines), folder, read_look("svg", "screen", "colour"))
+    draw(Figure("one", "what it shows", "x", "y", values, lines), folder, read_style("svg", "screen", "colour"))
     return [label.get_text() for label in drawn[0].get_xticklabels()], drawn[0]
 
 
@@ -307,7 +307,7 @@ def test_the_lines_of_a_single_value_stand_near_it(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("given_look", "message"),
+    ("given_style", "message"),
     [
         (("jpg", "screen", "colour"), "--format: unknown format 'jpg'"),
         (("png", "3.5", "colour"), "--size: '3.5': write WIDTHxHEIGHT"),
@@ -315,17 +315,17 @@ def test_the_lines_of_a_single_value_stand_near_it(monkeypatch: pytest.MonkeyPat
         (("png", "88x60mm", "color"), "did you mean 'colour'?"),
     ],
 )
-def test_a_look_that_there_is_not(given_look: tuple[str, str, str], message: str) -> None:
+def test_a_style_that_there_is_not(given_style: tuple[str, str, str], message: str) -> None:
     """The message names the option and what it takes."""
     with pytest.raises(UserError) as error:
-        read_look(*given_look)
+        read_style(*given_style)
     assert message in str(error.value)
 
 
 def test_one_metric_alone(tmp_path: Path) -> None:
     """As the study plans it, or over the first axis; one that nobody measured is refused."""
     write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)
-    files = draw_figures(tmp_path, None, read_look("svg", "column", "colour"), [c.HOPS_MEAN])
+    files = draw_figures(tmp_path, None, read_style("svg", "column", "colour"), [c.HOPS_MEAN])
     assert {file.suffix for file in files} == {".svg", ".txt"}
     assert all("hops" in file.read_text() for file in files if file.suffix == ".svg")
     with pytest.raises(UserError, match="unknown metric 'hop_mean'"):
@@ -336,9 +336,9 @@ def test_the_main_metrics_unless_asked_for_more(tmp_path: Path) -> None:
     """A sweep of no study has one for each of them; `all` stands for every metric that was measured."""
     runs = other_sweep({"size": ["1"]}).runs.assign(**{c.HOPS_MEAN: 2.0, c.DELIVERED: 9})
     write_measurements(Measurements(runs, mean_points(runs)), tmp_path)
-    look = read_look("svg", "screen", "colour")
-    assert {file.stem for file in draw_figures(tmp_path, None, look)} == {"hops-mean"}
-    more = {file.stem for file in draw_figures(tmp_path, None, look, [EVERY])}
+    style = read_style("svg", "screen", "colour")
+    assert {file.stem for file in draw_figures(tmp_path, None, style)} == {"hops-mean"}
+    more = {file.stem for file in draw_figures(tmp_path, None, style, [EVERY])}
     assert more == {"hops-mean", "delivered", "messages"}
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import ClaimTest, Side, Verdict, make_part
 from roambus.experiments.figures.figure import Figure, OwnFigure, Plan, agent_lines
-from roambus.experiments.figures.style import Look, read_look
+from roambus.experiments.figures.style import FigureStyle, read_style
 from roambus.experiments.inventory import shipped_studies
 from roambus.experiments.measurements import Measurements, by_seed
 from roambus.experiments.reporting.figure_files import all_figures, draw_figures
@@ -134,8 +134,8 @@ class Blank(OwnFigure):
 
     intervals = "nothing was measured"
 
-    def picture(self, look: Look) -> Picture:
-        return Picture(figsize=look.size)
+    def picture(self, style: FigureStyle) -> Picture:
+        return Picture(figsize=style.size)
 
 
 def plans(name: str) -> Any:
@@ -197,7 +197,7 @@ def test_a_study_that_plans_no_figure_has_those_of_its_metrics(results: tuple[St
     """Beside the main ones; where its metrics were not computed, and nothing else is there, that is an error."""
     study, folder = results
     silent = replace(study, sweeps=(replace(study.sweeps[0], plans=lambda _: ()), study.sweeps[1]))
-    drawn = {path.stem for path in draw_figures(folder / "thesis", silent, read_look("svg", "screen", "colour"))}
+    drawn = {path.stem for path in draw_figures(folder / "thesis", silent, read_style("svg", "screen", "colour"))}
     assert {"size-b", "delivery-rate-all"} < drawn
     measured = measurements(configs=("C2",), speeds=("2",), seeds=3)
     alone = replace(silent, sweeps=study.sweeps[:1])

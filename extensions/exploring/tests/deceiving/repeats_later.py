@@ -33,13 +33,13 @@ class Flood(Agent):
             self.known[notification.id] = sender
             self.waiting.append(Tell(notification))
             self.set_timer("send", MILLISECOND)
-            if any(one.matches(notification) for one in self.filters):
+            if any(wanted.matches(notification) for wanted in self.filters):
                 self.deliver(notification)
 
     @on_timer("send")
     def send_on(self, key, now):
-        for one in self.waiting:
-            self.send(BROADCAST, one)
+        for message in self.waiting:
+            self.send(BROADCAST, message)
         self.waiting = []
 
 

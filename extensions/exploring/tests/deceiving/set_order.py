@@ -31,8 +31,8 @@ class A(Agent):
 
     @on_timer("go")
     def go(self, key, now):
-        for one in self.waiting:
-            self.deliver(one)
+        for notification in self.waiting:
+            self.deliver(notification)
             if len(self.topics) == 2 and next(iter(self.topics)) == 8:
-                self.deliver(one)
+                self.deliver(notification)
         self.waiting.clear()

@@ -30,8 +30,8 @@ class A(Agent):
 
     @on_timer("tell")
     def tellit(self, key, now):
-        for one in self.kept:
-            self.deliver(one)
+        for notification in self.kept:
+            self.deliver(notification)
         self.kept.clear()
 
     @on_timer("clear")

@@ -127,7 +127,9 @@ class ScriptedChance(Random):
 
     def choices(self, population: Any, weights: Any = None, *, k: int = 1, **_: Any) -> list[Any]:
         """Any element of some weight, k times."""
-        possible = [one for one, weight in zip(population, weights or (1,) * len(population), strict=True) if weight]
+        possible = [
+            element for element, weight in zip(population, weights or (1,) * len(population), strict=True) if weight
+        ]
         return [self.choice(possible) for _ in range(k)]
 
     def _share(self, values: int) -> float:
@@ -162,7 +164,7 @@ Timers = tuple[Timer, ...]
 
 def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Timers, list[Action]]:
     """The timers after these actions, and the actions other than on timers."""
-    due = {one.key: one.at for one in timers}
+    due = {timer.key: timer.at for timer in timers}
     others: list[Action] = []
     for action in actions:
         if isinstance(action, SetTimer | CancelTimer):
@@ -173,35 +175,33 @@ def follow(timers: Timers, actions: Iterable[Action], now: SimTime) -> tuple[Tim
             due[_postponed(due, action)] = int(now) + action.after
         elif not isinstance(action, CancelTimer):
             others.append(action)
-    return tuple(sorted((Timer(at, key) for key, at in due.items()), key=lambda one: one.at)), others
+    return tuple(sorted((Timer(at, key) for key, at in due.items()), key=lambda timer: timer.at)), others
 
 
 def _postponed(due: Iterable[Hashable], send: Send) -> Postponed:
     """The key with the least free number, so that equal states have equal keys."""
-    taken = {one.number for one in due if isinstance(one, Postponed)}
+    taken = {key.number for key in due if isinstance(key, Postponed)}
     return Postponed(next(number for number in count() if number not in taken), (send.destination, send.message))
 
 
-class Hands:
+class ManualAgent:
     """Works one agent by hand, whose own handler is `handle`.
 
     It follows timers even before `ManualTimers`. A crash clears them.
     """
 
-    def __init__(
-        self, handle: Handle, chance: ScriptedChance, timers: Timers = (), *, is_by_hand: bool = False
-    ) -> None:
+    def __init__(self, handle: Handle, chance: ScriptedChance, timers: Timers = (), *, is_manual: bool = False) -> None:
         self.chance = chance
         self.timers = timers
         self._handle_alone = handle
-        self._is_by_hand = is_by_hand
+        self._is_manual = is_manual
         self.draws: deque[Draws] = deque()
 
     def handle(self, event: Event | Handling, now: SimTime) -> list[Action]:
         """The node's actions, except those on timers that are worked by hand."""
         if isinstance(event, ManualTimers):
-            self._is_by_hand = True
-            return [CancelTimer(one.key) for one in self.timers]
+            self._is_manual = True
+            return [CancelTimer(timer.key) for timer in self.timers]
         self.chance.ways.clear()
         actions = self._ring(event.number - 1, now) if isinstance(event, ExpireTimer) else self._handle(event, now)
         self.chance.script.clear()
@@ -209,12 +209,12 @@ class Hands:
 
     def _handle(self, event: Event, now: SimTime) -> list[Action]:
         if isinstance(event, TimerFired):
-            self.timers = tuple(one for one in self.timers if one.key != event.key)
+            self.timers = tuple(timer for timer in self.timers if timer.key != event.key)
         actions = list(self._handle_alone(event, now))
-        if self._is_by_hand:
+        if self._is_manual:
             self.timers, actions = follow(self.timers, actions, now)
         else:
-            self.timers, _ = follow(self.timers, (one for one in actions if not isinstance(one, Send)), now)
+            self.timers, _ = follow(self.timers, (action for action in actions if not isinstance(action, Send)), now)
         if isinstance(event, Crashed):
             self.timers = ()
         return actions
@@ -230,7 +230,7 @@ class Hands:
         return self._handle(TimerFired(key), now)
 
 
-class HandWorkedBackend(IdealBackend):
+class ManualBackend(IdealBackend):
     """An `ideal` back-end; from `begin` on frames wait for `arrivals`."""
 
     begin: SimTime
@@ -278,7 +278,7 @@ class HandWorkedBackend(IdealBackend):
             self._take(frame)
 
 
-class HandWork:
+class ManualDriver:
     """Drives agents and links of one run by a transcript's commands (`Driver`).
 
     A draw's numbers are for one event, but no event themselves: a node draws while it recovers.
@@ -286,14 +286,14 @@ class HandWork:
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self.hands: list[Hands] = []
+        self.agents: list[ManualAgent] = []
         """The driver of each node's agent."""
         self._chances: list[ScriptedChance] = []
 
-    def carrier(self, scenario: Scenario) -> HandWorkedBackend:
+    def carrier(self, scenario: Scenario) -> ManualBackend:
         """Make the scenario's ideal links; from the end of the setup on only commands let messages arrive."""
-        backend = make_links(HandWorkedBackend, scenario)
-        begin, orders = self._timeline.hands_on, self._timeline.orders
+        backend = make_links(ManualBackend, scenario)
+        begin, orders = self._timeline.manual_from, self._timeline.orders
         backend.begin = scenario.time_limit if begin is None else begin
         backend.arrivals = deque((at, order) for at, order in orders if isinstance(order, Arrive))
         return backend
@@ -305,15 +305,15 @@ class HandWork:
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Let the agent also handle `ManualTimers` and `ExpireTimer`, and draw by the script."""
-        hands = Hands(handle, self._chances[agent.node])
+        manual = ManualAgent(handle, self._chances[agent.node])
         for at, order in self._timeline.orders:
             if isinstance(order, Draw) and order.node == agent.node:
-                hands.draws.append((at, order.picks))
-        self.hands.append(hands)
+                manual.draws.append((at, order.picks))
+        self.agents.append(manual)
 
-        def handle_by_hand(event: Event | Handling, now: SimTime) -> Iterable[Action]:
-            if hands.draws and hands.draws[0][0] <= now:
-                hands.chance.script.extend(hands.draws.popleft()[1])
-            return hands.handle(event, self._timeline.moment(now))
+        def handle_manually(event: Event | Handling, now: SimTime) -> Iterable[Action]:
+            if manual.draws and manual.draws[0][0] <= now:
+                manual.chance.script.extend(manual.draws.popleft()[1])
+            return manual.handle(event, self._timeline.moment(now))
 
-        return handle_by_hand
+        return handle_manually

@@ -7,7 +7,7 @@ import pytest
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow
-from roambus.extensions.exploring.by_hand import BELOW_ONE, ScriptedChance
+from roambus.extensions.exploring.manual import BELOW_ONE, ScriptedChance
 
 SIMPLE = "agent simple\nby hand\ntree\n  b1/p1\n    b2\nclients s2@b2\n"
 GOSSIP = "agent gossip\nby hand\nlinks n1-n2 n2-n3\n"
@@ -40,7 +40,7 @@ def test_a_later_message_can_arrive_first() -> None:
 
 
 def test_a_message_can_get_lost_without_a_word() -> None:
-    """Other than by a link that breaks, of which the sender is told."""
+    """Other than by a link that breaks, which the sender learns."""
     lost = traced(f"{SIMPLE}> s2 subscribes f1\n> s2 -> b2 is lost\n> s2 is cut off\n")
     assert lost[2:] == ["> s2 -> b2 is lost", "(nothing)", "> s2 is cut off", "(nothing)"]
     broken = traced(f"{SIMPLE}> s2 subscribes f1\n> s2 is cut off\n> s2 joins b2\n")
@@ -53,7 +53,7 @@ def test_the_setup_is_carried_out_as_usual() -> None:
     assert traced(text)[-3:] == ["b1", "  Filter  Interface", "  f1      b2"]
 
 
-def test_timers_run_out_in_their_order_when_they_are_told_to() -> None:
+def test_timers_run_out_in_their_order_by_command() -> None:
     """What was drawn for them says when they would have; the second one drawn least comes first."""
     text = f"{GOSSIP}> n2 draws 1\n> n1 publishes e1\n> n1 -> n2 arrives\n> n1 publishes e2\n> n1 -> n2 arrives\n"
     lines = traced(f"{text}> n2's timer runs out\n> n2's timer runs out\n> n2's timer runs out\n")
@@ -86,7 +86,7 @@ def test_what_is_drawn_is_what_the_command_says() -> None:
         (SIMPLE.replace("by hand", "by foot") + "> wait 1s\n", r"hand.txt:2: unknown driver 'foot'"),
     ],
 )
-def test_what_cannot_be_done_by_hand_is_told(text: str, message: str) -> None:
+def test_an_impossible_manual_command_is_an_error(text: str, message: str) -> None:
     """With the line, as far as there is one to blame."""
     with pytest.raises(UserError, match=message):
         traced(text)
