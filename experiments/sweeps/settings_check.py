@@ -103,8 +103,9 @@ def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> Non
         # What a test or a loop reads may have an effect with other values: only text that is printed is judged.
         must_be_set = setting is None or setting.default is None
         if must_be_set and is_only_printed(sweep.template, name) and not any(_matters(p, name, render) for p in points):
-            problem = f"{name} changes nothing in {sweep.template.name}: only comments have it"
-            raise UserError(f"{sweep.source}: {problem}")
+            value = next(point.variables[name] for point in points if name in point.variables)
+            problem = f"{name}={value} changes nothing in {sweep.template.name}"
+            raise UserError(f"{sweep.source}: {problem}: with these settings the template has it in comments at most")
 
 
 def _matters(point: Point, name: str, render: Render) -> bool:

@@ -87,7 +87,7 @@ def test_what_changes_nothing_is_refused(tmp_path: Path, lacking: str, about: di
     [
         ("# the run of seed {{ seed }}", {}, "seeds 0 and 1 make the same run: write seed-set"),
         ("seed-set = 0\nseed-set = {{ seed }}", {}, "seeds 0 and 1 make the same run: write seed-set"),
-        ("seed-set = {{ seed }}\n# {{ foo }}", {"axes": (plain_axis("foo", [3]),)}, "foo changes nothing in mine.ini"),
+        ("seed-set = {{ seed }}\n# {{ foo }}", {"axes": (plain_axis("foo", [3]),)}, "foo=3 changes nothing in mine"),
         (
             "seed-set = {{ seed }}\n# {{ foo }}",
             {"axes": (plain_axis("foo", [3, 4]),)},
