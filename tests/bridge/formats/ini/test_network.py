@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from itertools import combinations
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -190,7 +191,9 @@ def test_unicast_is_a_subscription_to_ones_own_identifier() -> None:
 def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
     """One ini runs on every back-end: the radio has the same nodes with and without them."""
     keys = 'SN.ideal.links = "0-1"\nSN.ideal.delay = 2ms\nSN.ideal.partitions = "3s 0"\n'
-    assert RadioBackend(read(keys)).open() == RadioBackend(read("")).open()
+    # Each has a method of its own with which the host asks for reports.
+    with_keys, without = (replace(RadioBackend(read(text)).open(), report_sent=None) for text in (keys, ""))
+    assert with_keys == without
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_a_first_way_out_of_the_field_is_an_error_that_names_the_node(given: str
 
 def test_the_warm_up_is_read() -> None:
     """OMNeT++'s own option; without it there is none."""
-    assert scenario_of("warmup-period = 60s").warm_up == 60 * SECOND
+    assert scenario_of("warmup-period = 20s").warm_up == 20 * SECOND
     assert scenario_of("").warm_up == 0
     refused("warmup-period = -1s", "warmup-period: -1s is negative")
 
