@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from itertools import combinations
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
