@@ -21,8 +21,9 @@ from roambus.bridge.system.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import GREATEST_NODE, DamagedTraceError, read_footer
 from roambus.bridge.trace.schema import AIR, AIR_BYTES, AIR_FRAMES, END, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
+from roambus.spark.metrics.reasons import DELIVERED
 from roambus.spark.metrics.rows import Floats, Integers, Rows
-from roambus.spark.metrics.whereabouts import DELIVERED, FOLLOWED, Whereabouts
+from roambus.spark.metrics.whereabouts import FOLLOWED, Whereabouts
 
 ROLES = ("publisher", "subscriber", "broker")
 """A node with several roles counts as the last of them."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from roambus.spark.metrics.whereabouts import (
+from roambus.spark.metrics.reasons import (
     CHANNEL,
     CRASH,
     LIMIT,

@@ -20,44 +20,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from roambus.bridge.trace import schema
-from roambus.python_protocol.events import (
-    BUFFER_FULL,
-    CHANNEL_ACCESS_FAILURE,
-    NO_ACKNOWLEDGEMENT,
-    NO_LINK,
-    NOT_SENT,
-    QUEUE_FULL,
-)
+from roambus.spark.metrics.reasons import CRASH, DEATH, LOST, NOT_ATTEMPTED, STORED, UNDER_WAY, UNSEEN
 
 UNDER_WAY_S = 10.0
 """So long before the end a pair without further rows is under way: longer than a MAC or link works at a frame."""
-
-DELIVERED, STORED, LOST = "delivered", "stored", "lost"
-UNDER_WAY, UNSEEN, NOT_ATTEMPTED = "under way", "unseen", "not attempted"
-
-CRASH = "crash"
-"""The reason of what a node had stored that crashed."""
-DEATH = "no energy left"
-"""The reason of what a node had stored whose battery is empty."""
-
-QUEUE, CHANNEL, SILENCE, WAY, LIMIT, OTHER = "queue", "channel", "acknowledgement", "way", "limit", "other"
-GROUPS: Mapping[str, str] = {
-    QUEUE_FULL: QUEUE,
-    BUFFER_FULL: QUEUE,
-    CHANNEL_ACCESS_FAILURE: CHANNEL,
-    NO_ACKNOWLEDGEMENT: SILENCE,
-    NOT_SENT: OTHER,
-    NO_LINK: WAY,
-    "link broken": WAY,
-    "no route": WAY,
-    "no route in time": WAY,
-    "not on its route": WAY,
-    "TTL exceeded": WAY,
-    "publisher has no broker": WAY,
-    CRASH: CRASH,
-    DEATH: CRASH,
-}
-"""The kind of each reason; others are of kind LIMIT if something is full, and OTHER."""
 
 FOLLOWED = (schema.ROUTE, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH, schema.DIE)
 """The rows that locate pairs."""
@@ -73,11 +39,6 @@ class End(NamedTuple):
     reason: str | None
     node: int
     time_s: float
-
-
-def group_of(reason: str) -> str:
-    """Return the kind of a reason."""
-    return GROUPS.get(reason) or (LIMIT if reason.endswith(" full") else OTHER)
 
 
 @dataclass(slots=True)

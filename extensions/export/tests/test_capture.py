@@ -181,7 +181,7 @@ def test_a_run_without_a_record_is_named_with_what_to_do(
 ) -> None:
     """Its trace holds no bytes."""
     monkeypatch.chdir(tmp_path)
-    assert call("roambus run tree --backend ideal --agent simple --set time_limit=3 --out r", monkeypatch) == 0
+    assert call("roambus run tree --backend ideal --agent simple --out r", monkeypatch) == 0
     assert call("roambus export r --format pcapng", monkeypatch) == 1
     assert "make the run with --record" in capsys.readouterr().err
     assert not list(Path("r").rglob("*.pcapng"))

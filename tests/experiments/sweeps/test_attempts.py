@@ -92,7 +92,7 @@ def test_an_attempt_that_fails_does_not_replace_one_that_is_complete(tmp_path: P
         assert attempt(plan, Meanwhile(), workspace) is None
         raise ValueError("lost")
 
-    assert attempt(plan, Meanwhile(another), workspace) == "ValueError: lost"
+    assert attempt(plan, Meanwhile(another), workspace) == "BackendError: back-end ideal: make raised ValueError: lost"
     assert files_of(plan.folder) == COMPLETE
 
 
@@ -117,7 +117,9 @@ def test_errors_name_the_place_of_the_run(tmp_path: Path, workspace: Path) -> No
     def fail() -> None:
         raise ValueError(f"cannot use {next(workspace.rglob('run.ini'))}")
 
-    assert attempt(plan, Meanwhile(fail), workspace) == f"ValueError: cannot use {plan.folder / 'run.ini'}"
+    assert attempt(plan, Meanwhile(fail), workspace) == (
+        f"BackendError: back-end ideal: make raised ValueError: cannot use {plan.folder / 'run.ini'}"
+    )
     assert ".unfinished" not in (plan.folder / "run.log").read_text()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.whereabouts import (
+from roambus.spark.metrics.reasons import (
     CRASH,
     DEATH,
     LIMIT,
@@ -16,9 +16,9 @@ from roambus.spark.metrics.whereabouts import (
     STORED,
     UNDER_WAY,
     UNSEEN,
-    Whereabouts,
     group_of,
 )
+from roambus.spark.metrics.whereabouts import Whereabouts
 from tests.spark.synthetic import deliver, measured, publish, random_trace, route
 
 END_S = 100.0
