@@ -72,9 +72,9 @@ def test_the_same_wall_on_castalia(file: Path, castalia: Program) -> None:
 def test_losses_between_cells(file: Path) -> None:
     """Where nodes may move places are cells, and two nodes in one cell have 0 dB only if nothing else is said."""
     moving: dict[str, Scalar] = {"mobility": "waypoint", "speed": 5}
-    empty = file.with_name("empty.txt")
-    empty.write_text("# as they are drawn\n")
-    assert heard(plan_of(empty, **moving), RadioFactory())
+    elsewhere = file.with_name("elsewhere.txt")
+    elsewhere.write_text("# of cells without nodes\n3>2:62.5\n")
+    assert heard(plan_of(elsewhere, **moving), RadioFactory())
     file.write_text(FAR)
     assert heard(plan_of(file, **moving), RadioFactory()) == set()
 
