@@ -22,7 +22,7 @@ import click
 
 from roambus.bridge.system.code import COMMANDS, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
-from roambus.bridge.system.interrupts import termination_interrupts
+from roambus.bridge.system.interrupts import NamedInterruption, termination_interrupts
 from roambus.bridge.system.printed import escaped
 from roambus.bridge.system.private_folder import remove_abandoned
 from roambus.console.output import CommandOutput, with_options
@@ -65,7 +65,8 @@ def main() -> None:
         _fail(output, _describe(error), UserError.exit_code)
     except (KeyboardInterrupt, click.Abort) as error:
         interruption = error.__cause__ or error  # click makes an Abort of it
-        _fail(output, str(interruption) or "interrupted", InterruptionError.exit_code)
+        message = str(interruption) if isinstance(interruption, NamedInterruption) else "interrupted"
+        _fail(output, message, InterruptionError.exit_code)
     except Exception as error:
         if (expected := _expected(error)) is None:
             raise

@@ -24,6 +24,7 @@ import pandas as pd
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
 from roambus.bridge.system.code import load, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
+from roambus.bridge.system.interrupts import NamedInterruption
 from roambus.bridge.system.process import cores
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.console.options import factory_of
@@ -192,7 +193,7 @@ def _made(asked: Sweep, out: Path, workers: int, backend: str | None, run_option
     try:
         return run_sweep(asked, out, make_executor(workers, None), run_options, factory)
     except InterruptionError as error:  # no error that a script may handle: Ctrl-C ends it
-        raise KeyboardInterrupt(str(error)) from None
+        raise NamedInterruption(str(error)) from None
 
 
 def _request(

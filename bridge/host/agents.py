@@ -23,7 +23,7 @@ from roambus.bridge.host.codec import CodecError
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import PARTS, is_own_file
 from roambus.bridge.system.errors import AgentError, SideEffectError, UserError
-from roambus.bridge.system.interrupts import is_raised
+from roambus.bridge.system.interrupts import NamedInterruption, is_raised
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Received, TimerFired
@@ -117,7 +117,7 @@ def describe_failure(
     what = "what it had delayed" if event is None else event
     text = f"agent {type(agent).__name__}, node {agent.node}, simulation time {format_time(now)}, on {what}"
     if isinstance(error, KeyboardInterrupt) and not is_raised(error):
-        return KeyboardInterrupt(f"interrupted: {text}{place}")
+        return NamedInterruption(f"interrupted: {text}{place}")
     reason = f"{place}: {error}" if isinstance(error, CodecError) else f": {_name(error)}{place}"
     return AgentError(f"{text}{reason}", agent.node, now, str(event))
 

@@ -20,6 +20,10 @@ INTERRUPTING = (signal.SIGINT, *_ENDS)
 _noticed: list[int] = []
 
 
+class NamedInterruption(KeyboardInterrupt):
+    """Ctrl-C whose message tells users what it ended. That of a plain KeyboardInterrupt is some library's."""
+
+
 def _interrupt_once(number: int, _: FrameType | None) -> None:
     # What ends by the first one is not interrupted by a second.
     signal.signal(number, signal.SIG_IGN)

@@ -146,7 +146,7 @@ def explore_all(
         try:
             yield run_in_child(make)
         except KeyboardInterrupt as interruption:
-            if not interruption.args:
+            if not interruption.args or not isinstance(interruption.args[0], Report):
                 raise
             yield interruption.args[0]
             return

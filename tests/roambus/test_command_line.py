@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.interrupts import NamedInterruption
 from roambus.command_line import commands
 from roambus.experiments import inventory
 from roambus.experiments.inventory import TEMPLATES
@@ -355,3 +356,18 @@ def test_an_error_of_ours_keeps_its_traceback(roambus: Roambus, monkeypatch: pyt
     monkeypatch.setattr(inventory, "shipped_studies", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         roambus("list", "metrics")
+
+
+def test_an_interruption_has_no_message_of_a_library(roambus: Roambus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python puts the codec that was at work into the KeyboardInterrupt; only ours tell what was ended."""
+
+    def interrupted(error: KeyboardInterrupt) -> str:
+        def raising(**_: object) -> None:
+            raise error
+
+        monkeypatch.setattr("roambus.command_line.commands", raising)
+        return roambus("list").err
+
+    codec = "decoding with 'utf-8-sig' codec failed (KeyboardInterrupt: )"
+    assert interrupted(KeyboardInterrupt(codec)) == "error: interrupted\n"
+    assert interrupted(NamedInterruption("interrupted: node 3")) == "error: interrupted: node 3\n"
