@@ -242,6 +242,8 @@ def _files_of_file(file: Path) -> tuple[Path, ...]:
 
 def announce_code(reference: str, announce: Announce, recorded: str | None = None) -> None:
     """Announce an uninstalled agent, or any if `recorded`; raise OSError."""
+    if announce is silently:
+        return
     code = find_code(reference)
     if code.files and not (code.package and recorded is None):
         announce(code.announce(recorded))

@@ -50,7 +50,7 @@ def main() -> None:
     _print_any_name()
     # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    output = CommandOutput()
+    output = CommandOutput(owns_process=True)
     try:
         sys.exit(_run(output))
     except click.ClickException as error:

@@ -38,11 +38,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A violated property, with the reason and the path."""
+    """A violated property, with the reason and the path, or the transcript of a run."""
 
     name: str
     text: str
     path: tuple[Step, ...]
+    transcript: str = ""
 
 
 @dataclass(kw_only=True)
@@ -60,6 +61,8 @@ class Figures:
     walks: int = 0
     walked_steps: int = 0
     """How many fresh runs repeated a path, and the steps of all."""
+    real_runs: int = 0
+    """How many runs without a path were judged."""
     ended_by: str | None = None
     """The bound that ended it; None if none did."""
 

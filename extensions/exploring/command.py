@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import click
 
 from roambus.bridge.system.errors import InterruptionError
 from roambus.console.options import FILE, OTHER_AGENT, PARAMETERS, Seconds, pairs
-from roambus.console.output import EXIT_PROBLEMS, answer, console, remark
+from roambus.console.output import EXIT_PROBLEMS, answer, command_output, console, remark
 
 if TYPE_CHECKING:
     from roambus.extensions.exploring.checker import Figures
@@ -107,6 +108,7 @@ def explore(
     out: Path | None,
 ) -> None:
     """Explores every order of events on the network of a scenario, or hunts in random histories."""
+    _fix_hash_seed()
     if hunted is not None:
         if depth or states or seconds:
             raise click.UsageError("a hunt has no --depth, --states and --seconds")
@@ -137,6 +139,13 @@ def explore(
         reports.append(report)
         _print(report, out)
     sys.exit(_exit_code(reports))
+
+
+def _fix_hash_seed() -> None:
+    """Start the process anew with a hash seed of 0, unless one is given: sets of texts always have the same order."""
+    if command_output().owns_process and os.environ.get("PYTHONHASHSEED", "random") == "random":
+        arguments = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(sys.executable, arguments, {**os.environ, "PYTHONHASHSEED": "0"})  # noqa: S606  # this command again
 
 
 def _exit_code(reports: Sequence[Report]) -> int:

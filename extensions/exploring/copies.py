@@ -52,7 +52,7 @@ class Numbering(Generic[Value]):
 
 
 _FIXED, _CHANCE, _MOMENT, _VALUE = range(4)
-_VALUES = (Notification, NotificationId, Filter)
+VALUES = (Notification, NotificationId, Filter)
 """Our immutable classes: equal values are one object in every copy."""
 _MOST_COPIES = 200
 """After so many copies of copies a state has to come again: sets of few orders each may all have to be back."""
@@ -104,7 +104,7 @@ class Copier:
         return self._identify_rare(now, value, kind)
 
     def _identify_rare(self, now: SimTime | None, value: Any, kind: type[Any]) -> Any:
-        if kind in _VALUES:
+        if kind in VALUES:
             known = self._known.get(id(value))
             return _VALUE, (known or self._known.setdefault(id(value), (value, self._values.number(value))))[1]
         if isinstance(value, type | ModuleType) or id(value) in self._shared:

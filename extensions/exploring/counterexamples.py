@@ -29,7 +29,8 @@ from roambus.extensions.exploring.initial_state import BY_HAND, InitialState
 from roambus.extensions.exploring.steps import Step
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.filters import Filter
-from roambus.python_protocol.simtime import format_time
+from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime, format_time
 
 _FAULTS = {FaultKind.CRASH: "crashes", FaultKind.FREEZE: "freezes", FaultKind.RECOVER: "recovers"}
 
@@ -99,11 +100,31 @@ class Writer:
 
     def transcript(self, steps: Sequence[Step], about: Iterable[str] = (), shows: Iterable[str] = ()) -> str:
         """The transcript without outputs: comments `about` it, the head, and a command a step."""
-        comments = [f"# {line}".rstrip() for line in about]
+        lines = [*self._head(BY_HAND), *self.commands(steps), *(f"> show {show}" for show in shows)]
+        return "\n".join([*(f"# {line}".rstrip() for line in about), *lines]) + "\n"
+
+    def with_times(self, settings: Sequence[str], timed: Iterable[tuple[SimTime, Command]], wait: SimTime) -> str:
+        """A transcript with the head's lines but for delays and the seed, of commands with their delays, and a wait.
+
+        The first command comes at the end of the setup, whatever its delay.
+        """
+        head = [line for line in self._head(*settings) if line in settings or not line.startswith(("delay ", "seed "))]
+        words = [(after, self._sentences.command(command)) for after, command in timed]
+        words += [(wait, f"wait {format_time(wait)}")] * bool(wait or not words)
+        lines = [
+            f"> after {format_time(after)} {text}" if place else f"> {text}"
+            for place, (after, text) in enumerate(words)
+        ]
+        return "\n".join([*head, *lines]) + "\n"
+
+    def name(self, node: NodeId) -> str:
+        """The name of a node."""
+        return self._sentences.name(node)
+
+    def _head(self, *settings: str) -> list[str]:
         head = [line for line in self._initial.question.head if line.strip() and not line.startswith("#")]
         drawn = [line for line in head if line.split(" ")[0] != "agent" and line != BY_HAND]
-        lines = [*comments, "", self._initial.agent_line, BY_HAND, *drawn, "", *self.commands(steps)]
-        return "\n".join([*lines, *(f"> show {show}" for show in shows)]) + "\n"
+        return ["", self._initial.agent_line, *settings, *drawn, ""]
 
     def commands(self, steps: Sequence[Step]) -> list[str]:
         """The commands, a line for the steps of an instant; without any it is the initial state that is wrong."""

@@ -23,7 +23,8 @@ from roambus.extensions.exploring.initial_state import begin, document_of
 from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.extensions.exploring.property_checker import PropertyChecker
-from roambus.extensions.exploring.repetition import Repetition
+from roambus.extensions.exploring.real_runs import Judge
+from roambus.extensions.exploring.repetition import Repetition, walks_of
 from roambus.extensions.exploring.scenario_file import Question
 from roambus.extensions.exploring.steps import State, Step
 from roambus.extensions.exploring.verdicts import Counterexample, Report, report
@@ -89,25 +90,29 @@ class Exploration:
 
     def _repeat(self) -> None:
         """Compare the search with fresh runs; if one differs, the agent's violations say nothing."""
-        checker = self.checker
+        checker, writer = self.checker, Writer(self.initial)
         if checker.figures.ended_by == INTERRUPTED:
             return
-        repetition = Repetition(checker, Writer(self.initial), self._fresh)
-        known = [
-            (violation.path, self._probe_of(violation)) for violation in checker.violations if violation.name != RAISES
-        ]
+        repetition, judge = Repetition(checker, writer, self._fresh), Judge(checker, writer, self._fresh)
+        known = [(found.path, self._probe_of(found)) for found in checker.violations if found.name != RAISES]
         found = next(filter(None, starmap(repetition.check, known)), None) or repetition.check_drawn()
         checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
         if found:
             checker.violations = [Violation(REPEATS, found.text, found.path)]
+        elif not checker.violations and (checker.is_over or checker.depth_bound is not None):
+            checker.violations += filter(None, [judge.judge(walks_of(checker))])
+        checker.figures.real_runs = judge.runs
 
     def _describe(self, violation: Violation) -> Counterexample:
         name, text, path = violation.name, violation.text, violation.path
-        about = [f"{name}: {text}.", f"Found by roambus explore in {len(path)} steps."]
+        how = "a run with times" if violation.transcript else f"{len(path)} steps"
+        about = [f"{name}: {text}.", f"Found by roambus explore in {how}."]
         agents, names = self.checker.properties.view(self.initial.state).agents, self.initial.plan.names
         known = {listing for agent in agents.values() for listing in agent.listings(names)}
         shows = [listing for listing in _SHOWN if listing in known]
-        shown = Writer(self.initial).transcript((*path, *self._probe_of(violation)), about, shows)
+        shown = "".join(map("# {}\n".format, about)) + violation.transcript
+        if not violation.transcript:
+            shown = Writer(self.initial).transcript((*path, *self._probe_of(violation)), about, shows)
         if name != RAISES:
             with suppress(AgentError, EndedError):  # the transcript of an error ends in the error, too
                 shown = self._fresh.call(shown)
@@ -115,7 +120,7 @@ class Exploration:
 
     def _probe_of(self, violation: Violation) -> tuple[Step, ...]:
         """Return the steps of the probe that shows a violation, up to the end of an instant."""
-        if violation.name != PROPERTIES["probes arrive"].name:
+        if violation.name != PROPERTIES["probes arrive"].name or violation.transcript:
             return ()
         steps = self.checker.properties.failed_probe(self._state_after(violation.path))[1][:_LONGEST_SHOWN]
         last = next((place for place, step in enumerate(reversed(steps)) if not step.is_open), 0)

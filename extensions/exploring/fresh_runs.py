@@ -4,58 +4,49 @@ A search copies agents, so it sees only state that lies in their attributes. A r
 `FreshProcesses` forks a server before any agent runs, and the server forks a process for each run. So no run sees what
 the search or another run has left in a module, a class or a cache.
 
-A `ManualRun` carries out a path of the graph by hand, and takes a snapshot after each step.
+A `ManualRun` carries out a path of the graph by hand, and takes a snapshot after each step. A `RealRun` carries out a
+transcript with times, and has its properties judged.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from random import Random
 from typing import Any
 
-from roambus.bridge.host.agents import Handle
+from roambus.bridge.backends.ideal.backend import IdealBackend, make_ideal
+from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.system.child_process import run_in_child, start_child
-from roambus.bridge.system.errors import RoambusError
+from roambus.bridge.system.errors import AgentError, RoambusError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import follow, plan
-from roambus.extensions.exploring.manual import ManualDriver
-from roambus.extensions.exploring.properties import View
+from roambus.extensions.exploring.checker import RAISES
+from roambus.extensions.exploring.manual import ManualBackend, ManualDriver
+from roambus.extensions.exploring.properties import PROPERTIES, View
+from roambus.extensions.exploring.property_checker import compare
 from roambus.extensions.exploring.scenario_file import Question
-from roambus.extensions.exploring.snapshots import Snapshot, compared, snapshot
-from roambus.extensions.exploring.world import RunObserver, observed_by
+from roambus.extensions.exploring.snapshots import Snapshot, compared, snapshot, state_text
+from roambus.extensions.exploring.world import RunObserver, World, observed_by
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event
+from roambus.python_protocol.events import Event, TimerFired
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SimTime
 
-LONGEST_RUN_S = 30
-"""The time of the processor after which a fresh run is ended."""
-
-
-@dataclass(frozen=True)
-class Walk:
-    """A path as a transcript by hand; `quiet` says of each state on it which properties are asked (`compared`)."""
-
-    transcript: str
-    quiet: tuple[bool | None, ...]
-
-
-@dataclass(frozen=True)
-class WalkResult:
-    """The snapshots of a fresh run, before the first step and after each; `error` if it has ended early."""
-
-    snapshots: tuple[Snapshot, ...]
-    error: str = ""
+LONGEST_RUN_S, MOST_EVENTS = 30, 1000
+"""The time of the processor after which a fresh run is ended, and the events after which no node handles any."""
 
 
 class FreshProcesses:
@@ -88,6 +79,8 @@ def _serve(make: Callable[[Any], Any], prepare: Callable[[], object], theirs: Co
                 if not is_prepared:
                     prepare()
                     is_prepared = True
+                    gc.disable()  # a collection in a fresh process would copy all pages that it shares with this one
+                    gc.freeze()
                 outcome = run_in_child(partial(make, request))
             except RoambusError as error:
                 outcome = error
@@ -101,66 +94,192 @@ def _end(number: int, channel: Connection) -> None:
         os.waitpid(number, 0)
 
 
-def carry_out(question: Question, request: Walk | str) -> WalkResult | str:
-    """Walk, or return a transcript with its outputs: the requests that fresh processes know."""
+def carry_out(question: Question, request: Walk | RunRequest | str) -> WalkResult | RunEnd | str:
+    """Walk, run, or return a transcript with its outputs: the requests that fresh processes know."""
     resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_RUN_S, LONGEST_RUN_S + 1))
-    if isinstance(request, str):
-        return follow(parse_document(question.path, request))
-    return ManualRun(question, request).run()
+    match request:
+        case Walk():
+            return ManualRun(question, request).run()
+        case RunRequest():
+            return RealRun(question, request).run()
+    return follow(parse_document(question.path, request))
 
 
-class ManualRun:
-    """The ordinary host carries out a walk."""
+class _ObservedRun:
+    """The ordinary host carries out a transcript, and `look` is called before anything happens at a moment."""
+
+    backend: IdealBackend
+
+    def __init__(self, question: Question, transcript: str) -> None:
+        self.must = question.must
+        self.planned = planned = plan(parse_document(question.path, transcript))
+        self.observer = RunObserver(planned.timeline, planned.scenario)
+        self._names = tuple(map(planned.timeline.network.node_name, range(len(planned.scenario.nodes))))
+        self.starts = [slot.start for slot in planned.timeline.slots if slot.number is not None]
+
+    def carry_out(self, *inner: Wrapper, chance: Callable[[NodeId], Random] | None = None) -> None:
+        """Run to the end; raises AgentError."""
+        wrappers = (*inner, observed_by(self.observer), self._wrap)
+        scenario, agent_class = self.planned.scenario, self.planned.agent_class
+        Host(scenario, agent_class, self.backend, TraceWriter(), wrappers=wrappers, chance=chance).run()
+        self.observer.reach(scenario.time_limit)
+
+    def view(self, now: SimTime) -> View:
+        """Return what properties see."""
+        return View(dict(enumerate(self.observer.agents)), self.observer.world, now, self._names)
+
+    def look(self, now: SimTime, event: Event | None = None) -> bool:
+        """See the network as it is before this moment, and return whether a node handles its event."""
+        raise NotImplementedError
+
+    def _wrap(self, _: Agent, handle: Handle) -> Handle:
+        def look_and_handle(event: Event, now: SimTime) -> Iterable[Action]:
+            return handle(event, now) if self.look(now, event) else ()
+
+        return look_and_handle
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A path as a transcript by hand; `quiet` says of each state on it which properties are asked (`compared`)."""
+
+    transcript: str
+    quiet: tuple[bool | None, ...]
+
+
+@dataclass(frozen=True)
+class WalkResult:
+    """The snapshots of a fresh run, before the first step and after each; `error` if it has ended early."""
+
+    snapshots: tuple[Snapshot, ...]
+    error: str = ""
+
+
+class ManualRun(_ObservedRun):
+    """Carries out a walk."""
+
+    backend: ManualBackend
 
     def __init__(self, question: Question, walk: Walk) -> None:
-        self._question, self._walk = question, walk
-        self._planned = planned = plan(parse_document(question.path, walk.transcript))
-        self._work = ManualDriver(planned.timeline)
-        self._backend = self._work.carrier(planned.scenario)
-        self._backend.look = self._look
-        self._observer = RunObserver(planned.timeline, planned.scenario)
-        self._names = tuple(map(planned.timeline.network.node_name, range(len(planned.scenario.nodes))))
-        starts = [slot.start for slot in planned.timeline.slots if slot.number is not None]
+        super().__init__(question, walk.transcript)
+        self._quiet = walk.quiet
+        self._work = ManualDriver(self.planned.timeline)
+        self.backend = self._work.carrier(self.planned.scenario)
+        self.backend.look = self.look
         # The first line of a timed transcript is no step.
-        self._begins = starts[len(starts) + 1 - len(walk.quiet) :]
+        self._begins = self.starts[len(self.starts) + 1 - len(walk.quiet) :]
         self._snapshots: list[Snapshot] = []
 
     def run(self) -> WalkResult:
         """Run to the end; an error of the agent is part of the result."""
-        planned, work = self._planned, self._work
-        wrappers = (work.wrap, observed_by(self._observer), self._wrap)
-        host = Host(
-            planned.scenario, planned.agent_class, self._backend, TraceWriter(), wrappers=wrappers, chance=work.chance
-        )
         try:
-            host.run()
-            self._observer.reach(planned.scenario.time_limit)
-            while len(self._snapshots) < len(self._walk.quiet):
+            self.carry_out(self._work.wrap, chance=self._work.chance)
+            while len(self._snapshots) < len(self._quiet):
                 self._take()
         except RoambusError as error:
             return WalkResult(tuple(self._snapshots), str(error))
         return WalkResult(tuple(self._snapshots))
 
-    def _wrap(self, _: Agent, handle: Handle) -> Handle:
-        def look_and_handle(event: Event, now: SimTime) -> Iterable[Action]:
-            self._look(now)
-            return handle(event, now)
-
-        return look_and_handle
-
-    def _look(self, now: SimTime) -> None:
-        """Take the snapshots that are due before anything happens at this moment."""
+    def look(self, now: SimTime, _: Event | None = None) -> bool:
+        """Take the snapshots that are due."""
         while len(self._snapshots) < len(self._begins) and now >= self._begins[len(self._snapshots)]:
-            self._observer.reach(self._begins[len(self._snapshots)] - 1)
+            self.observer.reach(self._begins[len(self._snapshots)] - 1)
             self._take()
+        return True
 
     def _take(self) -> None:
-        observer, place, timeline = self._observer, len(self._snapshots), self._planned.timeline
+        place, timeline = len(self._snapshots), self.planned.timeline
         if not place:
-            observer.world = observer.world.without_history()
+            self.observer.world = self.observer.world.without_history()
         begun = self._begins[place - 1] if place else timeline.manual_from
         now = timeline.moment(timeline.now if begun is None else begun)
-        view = View(dict(enumerate(observer.agents)), observer.world, now, self._names)
-        wrong = compared(self._question.must, view, self._walk.quiet[place])
+        view = self.view(now)
+        wrong = compared(self.must, view, self._quiet[place])
         timers = [[(max(0, timer.at - now), timer.key) for timer in agent.timers] for agent in self._work.agents]
-        self._snapshots.append(snapshot(view, timers, self._backend.messages(), wrong))
+        self._snapshots.append(snapshot(view, timers, self.backend.messages(), wrong))
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A run as a transcript; its last command is a probe if `is_probed`. Timed agents are never known to be quiet."""
+
+    transcript: str
+    is_probed: bool
+    is_timed: bool
+
+
+@dataclass(kw_only=True)
+class RunEnd:
+    """The observations of a run, before its probe."""
+
+    texts: list[list[str]] = field(default_factory=list)
+    """The states of the agents after the setup, and at the end."""
+    world: World = field(default_factory=partial(World.of, 0, ()))
+    deliveries: str = ""
+    wrong: dict[str, str] = field(default_factory=dict)
+    """The violated properties, with reasons."""
+    is_over: bool = False
+    """Whether nothing was under way at the end."""
+    is_slow: bool = False
+    """Whether a timer has run out while a message was under way."""
+    events: int = 0
+    """How many were handled, up to a bound."""
+
+
+class RealRun(_ObservedRun):
+    """Carries out a transcript with times."""
+
+    def __init__(self, question: Question, request: RunRequest) -> None:
+        super().__init__(question, request.transcript)
+        self.backend = make_ideal(self.planned.scenario)
+        self._request, self._found, self._last = request, RunEnd(), -1
+        limit = self.planned.scenario.time_limit
+        self._marks = self.starts[0], self.starts[-1] if request.is_probed else limit
+
+    def run(self) -> RunEnd:
+        """Run to the end; an error of the agent is a violation."""
+        try:
+            self.carry_out()
+        except AgentError as error:
+            self._found.wrong = {RAISES: str(error)}
+            return self._found
+        self.look(self.planned.scenario.time_limit)
+        if self._request.is_probed and self._found.is_over:
+            published, delivered = self.observer.world.published[-1], self.observer.world.delivered
+            if text := compare(published.due, delivered, published.notification.id, self._names):
+                self._found.wrong[PROPERTIES["probes arrive"].name] = text
+        return self._found
+
+    def look(self, now: SimTime, event: Event | None = None) -> bool:
+        """Judge the state after the instant before, and note the states at the beginning and the end."""
+        found = self._found
+        found.is_slow |= isinstance(event, TimerFired) and self.backend.under_way > 0
+        found.events += 1
+        if found.events > MOST_EVENTS:
+            return False
+        if now > self._last:
+            self._last = now
+            if len(found.texts) == 1:
+                self.observer.reach(now - 1)
+                self._judge(now, is_quiet=False)
+            while len(found.texts) < len(self._marks) and now >= self._marks[len(found.texts)]:
+                self._pass(self._marks[len(found.texts)])
+        return True
+
+    def _pass(self, mark: SimTime) -> None:
+        found, observer = self._found, self.observer
+        observer.reach(mark - 1)
+        found.texts.append(list(map(state_text, observer.agents)))
+        if len(found.texts) == 1:
+            observer.world = observer.world.without_history()
+            return
+        found.world, found.is_over = observer.world, not self.backend.under_way
+        found.deliveries = ", ".join(
+            f"{name} {'; '.join(item.shown for item in part)}"
+            for name, part in snapshot(self.view(mark), (), {}, ()).items()
+        )
+        self._judge(mark, is_quiet=found.is_over and not self._request.is_timed)
+
+    def _judge(self, now: SimTime, *, is_quiet: bool) -> None:
+        for name, text in compared(self.must, self.view(now), is_quiet):
+            self._found.wrong.setdefault(name, text)

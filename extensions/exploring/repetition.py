@@ -8,6 +8,7 @@ too. If probes are asked about, each path ends at a quiet state with one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from random import Random
 from typing import NamedTuple
@@ -24,15 +25,19 @@ from roambus.extensions.exploring.snapshots import Snapshot, compared, differenc
 from roambus.extensions.exploring.steps import State, Step, Successor
 
 Path = tuple[Step, ...]
-LEAST_WALKS, MOST_WALKS = 12, 60
-_STATES_A_WALK = 6000
-"""A search of more states draws more walks: so they take a fixed share of its time, and repeat themselves."""
+_LEAST_WALKS, _MOST_WALKS, _STATES_A_WALK = 10, 40, 10_000
+"""A search of more states draws more walks: so they take a share of its time, and repeat themselves."""
 _TRIES = 4
 """Drawn for each walk, most of which are equal in a small graph."""
 _LONGEST = 40
 """Steps after those of the first part."""
 _RARE = 0.5
 """The share of choices among steps that merge or go round, if there are any."""
+
+
+def walks_of(checker: Checker) -> int:
+    """Return how many walks a search draws, and as many real runs."""
+    return min(_MOST_WALKS, _LEAST_WALKS + len(checker) // _STATES_A_WALK)
 
 
 class Divergence(NamedTuple):
@@ -70,11 +75,13 @@ class Repetition:
             self._full = Model(self._model.size, self._model.nodes, rules._replace(history=True))
         self._twin = self._model.twin(loses=False)
         self._are_probed = PROPERTIES["probes arrive"] in rules.question.must
+        self._probes: Counter[State] = Counter()
+        """How often each state was probed."""
         self.walks, self.steps = 0, 0
 
     def check_drawn(self) -> Divergence | None:
         """Draw walks until one differs, or enough were made."""
-        most, known = min(MOST_WALKS, LEAST_WALKS + len(self._checker) // _STATES_A_WALK), set[tuple[Path, Path]]()
+        most, known = walks_of(self._checker), set[tuple[Path, Path]]()
         for _ in range(_TRIES * most):
             walk = self._with_probe(self._draw()) if self._are_probed else (self._draw(), ())
             if len(known) < most and walk not in known and (found := self.check(*walk)):
@@ -137,10 +144,11 @@ class Repetition:
                 yield Edge(step, end)
 
     def _with_probe(self, path: Path) -> tuple[Path, Path]:
-        """Return the path up to a quiet state, and a probe there in one of its orders; else the path alone."""
+        """Return the path up to a quiet state of few probes, and a probe there in one of its orders; else the path."""
         states, passed, random = self._states(path), self._passed(path), self._random
         quiet = [place for place, at in enumerate(passed) if at.is_quiet]
-        end = random.choice(quiet or [0])
+        end = min(quiet, key=lambda place: self._probes[states[place]], default=0)
+        self._probes[states[end]] += 1
         commands = list(probes(self._model.world(states[end]), self._model.rules.publishers)) if quiet else []
         if not commands:
             return path, ()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
+from random import Random
 from typing import NamedTuple
 
 from roambus.bridge.backends.ideal.graph import Link
+from roambus.extensions.exploring.copies import VALUES, parts
 from roambus.extensions.exploring.properties import PROPERTIES, Property, View
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
@@ -33,7 +35,7 @@ _NOT_COMPARED = {PROPERTIES["probes arrive"].name}
 
 
 class _Called(Names):
-    """What a view calls nodes and notifications."""
+    """The names of nodes and notifications in a view."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -49,7 +51,7 @@ def snapshot(
     view: View,
     timers: Iterable[Iterable[tuple[SimTime, Hashable]]],
     messages: Mapping[Link, Iterable[Message]],
-    wrong: Iterable[str],
+    wrong: Iterable[tuple[str, str]],
 ) -> Snapshot:
     """Return the parts that are not empty; `timers` are each node's, with the time left."""
     world, names = view.world, _Called(view)
@@ -68,7 +70,7 @@ def snapshot(
         f"timers of {view.name(node)}": [_item(key, f" in {format_time(left)}") for left, key in its]
         for node, its in enumerate(timers)
     }
-    parts["violations"] = [Item(text, text) for text in wrong]
+    parts["violations"] = [Item(*[f"{name}: {text}"] * 2) for name, text in wrong]
     return {name: tuple(part) for name, part in parts.items() if part}
 
 
@@ -80,7 +82,18 @@ def _text(value: object) -> str:
     return _ADDRESS.sub("", repr(value))
 
 
-def compared(must: Iterable[Property], view: View, is_quiet: bool | None) -> list[str]:
+def state_text(value: object, around: frozenset[int] = frozenset()) -> str:
+    """Return the state of an object as text: its parts, without sharing, chance and addresses."""
+    if isinstance(value, Random) or id(value) in around:
+        return ""
+    around |= {id(value)}
+    inner = [] if isinstance(value, VALUES) else [f"{step}={state_text(part, around)}" for step, part in parts(value)]
+    if isinstance(value, set | frozenset):
+        inner = sorted(state_text(part, around) for part in value)
+    return f"{type(value).__name__}({', '.join(inner)})" if inner else _text(value)
+
+
+def compared(must: Iterable[Property], view: View, is_quiet: bool | None) -> list[tuple[str, str]]:
     """Return the violations of properties that a run can judge as a search does.
 
     The state may be quiet; None of a probe, in which no property is asked.
@@ -90,7 +103,7 @@ def compared(must: Iterable[Property], view: View, is_quiet: bool | None) -> lis
         for property_ in must
         if property_.name not in _NOT_COMPARED and not property_.counts and (is_quiet or not property_.waits_for_quiet)
     ]
-    return [f"{it.name}: {text}" for it in asked if is_quiet is not None and (text := it.evaluate(view))]
+    return [(it.name, text) for it in asked if is_quiet is not None and (text := it.evaluate(view))]
 
 
 def difference(searched: Snapshot, fresh: Snapshot) -> str | None:

@@ -64,7 +64,7 @@ class Report(Figures):
         yield f"{self.name}: {self}"
         yield f"  {self.quiet_states} quiet states, {self.node_states} states of nodes"
         yield f"  {self.seconds:.1f} s, {self.cpu_seconds:.1f} s of the processor{rate}, {self.memory_mib} MiB"
-        yield f"  {self.walks} fresh runs of {self.walked_steps} steps"
+        yield f"  {self.walks} fresh runs repeated {self.walked_steps} steps, and {self.real_runs} others were judged"
         yield from (f"  {name}: {verdict}" for name, verdict in self.verdicts.items())
         if all(verdict.startswith(HOLDS) for verdict in self.verdicts.values()):
             yield "  everything was explored"
@@ -102,7 +102,7 @@ def _undecided(property_: Property, checker: Checker) -> str:
     if any(it.name == RAISES for it in checker.violations):
         return f"{UNDECIDED}: an agent raised an error, after which nothing was explored: handle it"
     if any(it.name == REPEATS for it in checker.violations):
-        return f"{UNDECIDED}: an agent did not repeat what it did: keep its state in its attributes"
+        return f"{UNDECIDED}: a fresh run differs from the search: keep the state of agents in their attributes"
     cuts = sorted(nodes.cuts)
     if not (checker.is_over or checker.depth_bound is not None):
         cuts.insert(0, figures.ended_by or "the first violation")

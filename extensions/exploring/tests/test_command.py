@@ -1,5 +1,8 @@
 """`roambus explore` on the command line."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +100,29 @@ def test_a_file_is_announced_before_it_runs(tmp_path: Path, monkeypatch: pytest.
         assert result.stderr.startswith(f"runs {what} at {tmp_path}")
         assert isinstance(result.exception, UserError)
         assert "it ran" in str(result.exception)
+
+
+HASHING = """from roambus import Agent, Publish, on
+
+
+class A(Agent):
+    @on(Publish)
+    def publish(self, event, now):
+        raise ValueError(hash("a text"))
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("--hunt", "20")])
+def test_texts_have_the_same_hashes_in_each_start(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """So that sets of them have the same order; a hash seed that is given stays."""
+    (tmp_path / "hashing.py").write_text(HASHING)
+    (tmp_path / "line.txt").write_text("agent hashing.py\nlinks n1-n2\nmay n1 publishes e1\nmust nothing twice\n")
+    command = [sys.executable, "-m", "roambus", "explore", "line.txt", *arguments]
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    said = [
+        subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=120).stdout
+        for env in (bare, bare, {**bare, "PYTHONHASHSEED": "5"})
+    ]
+    hashes = [text.partition("ValueError: ")[2].partition(" at ")[0] for text in said]
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert hashes[0].lstrip("-").isdecimal()

@@ -156,7 +156,7 @@ def test_state_outside_of_the_agent_is_found_by_a_fresh_run(
     monkeypatch.delenv("COUNT", raising=False)
     (tmp_path / "outside.py").write_text(stateful(line))
     found = report(f"agent {tmp_path / 'outside.py'}:A\n{QUESTION}")
-    assert found.verdicts["nothing twice"].startswith("not decided: an agent did not repeat what it did")
+    assert found.verdicts["nothing twice"].startswith("not decided: a fresh run differs from the search")
     (shown,) = found.counterexamples
     assert shown.name == REPEATS
     assert "in a fresh run" in shown.text
@@ -213,7 +213,7 @@ def test_each_part_of_a_state_is_compared(tmp_path: Path, broken: str, said: str
 
 
 def test_what_only_a_probe_shows_is_found(tmp_path: Path) -> None:
-    """Nobody wants what is published, so that only a probe is delivered, and in the fresh run twice."""
+    """No published notification is wanted, so that only a probe is delivered, and in the fresh run twice."""
     (tmp_path / "outside.py").write_text(stateful("A.count += 1; return A.count"))
     text = QUESTION.replace("publishes e1", "publishes e2").replace("nothing twice", "probes arrive")
     (shown,) = report(f"agent {tmp_path / 'outside.py'}:A\n{text}").counterexamples
