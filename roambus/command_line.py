@@ -32,11 +32,13 @@ MODULES = {
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
-    **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
+    **dict.fromkeys(("list", "show"), "inventory"),
+    "docs": "pages",
+    **dict.fromkeys(("doctor", "new"), "installation"),
 }
 """The core's modules in `roambus.commands`; extensions use entry points."""
 
-FUNCTIONS = {"list": "list_things"}
+FUNCTIONS = {"list": "list_entries"}
 """The commands whose functions cannot have their name."""
 
 NEEDS_LITTLE = {"docs", "list"}

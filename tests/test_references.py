@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.reference import pages
+from roambus.commands.pages import pages
 from tests.support.places import ROOT
 from tests.support.removed import REMOVED
 
