@@ -45,7 +45,7 @@ def sources() -> Iterator[Path]:
 
 
 def prose(path: Path) -> Iterator[str]:
-    """What a file says: the docstrings and texts of a module, all of another file."""
+    """The docstrings and texts of a module, and all of another file."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         yield text

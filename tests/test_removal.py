@@ -92,11 +92,11 @@ def without_lines(text: str, names: Sequence[str]) -> str:
 
 
 OPTIONS = {RECORDERS: "--record", EXECUTORS: "--spark", JOB_ARRAYS: "--slurm", "pytest11": PLUGIN}
-"""What a group of entry points gives to pages besides names."""
+"""The options and fixtures by which pages name groups of entry points."""
 
 
 def names_of(gone: Sequence[str], text: str) -> list[str]:
-    """What these extensions bring, as pages name it: agents, commands, options, back-ends, studies and sweeps."""
+    """The agents, commands, options, back-ends, studies and sweeps of these extensions, as pages name them."""
     points = tomllib.loads(text)["project"]["entry-points"]
     places = tuple(f"roambus.extensions.{name}{end}" for name in gone for end in (".", ":"))
     brought = [(group, name) for group in points for name, at in points[group].items() if at.startswith(places)]

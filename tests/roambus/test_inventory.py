@@ -38,7 +38,7 @@ def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_out() -> None:
-    """What is shipped, and the metrics of all runs, are all in the lists."""
+    """All shipped files, and the metrics of all runs, are in the lists."""
     assert {entry.name for entry in everything("templates")} == set(shipped_files(".ini.j2"))
     assert {entry.name for entry in everything("sweeps")} == set(shipped_files(".toml"))
     assert {entry.name for entry in everything("studies")} == set(shipped_studies())

@@ -134,7 +134,7 @@ def test_a_broken_command_is_named_with_its_package(roambus: Roambus) -> None:
 
 @pytest.mark.usefixtures("package")
 def test_a_command_of_a_deleted_extension_is_refused_with_its_name(roambus: Roambus) -> None:
-    """The installation still knows who brought it. No list has it; click refuses a name that nobody knows."""
+    """The installation's metadata still names it. No list has it; click refuses any other name."""
     assert " gone " not in roambus("--help").out
     done = roambus("gone")
     assert done.code == 2

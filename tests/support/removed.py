@@ -1,8 +1,8 @@
 """Agents, commands, options, studies and sweeps of extensions whose folders are gone.
 
 A page of the core may show an extension's command; a test that follows such a page is skipped where the extension is
-gone. Nothing is skipped otherwise, so a misspelt command fails. Once an extension is deleted, nothing else in the tree
-tells what it brought: so the names stand here. tests/test_removal.py compares them with pyproject.toml.
+gone. Nothing is skipped otherwise, so a misspelt command fails. The names stand here because a deleted extension takes
+all other records of them with it. `tests/test_removal.py` compares them with `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BROUGHT = {
     "vetting": "vet",
     "viewer": "film play replay report",
 }
-"""What each extension that comes with roambus brings, as pages name it."""
+"""The names that each extension of this project brings."""
 
 
 def is_there(extension: str) -> bool:

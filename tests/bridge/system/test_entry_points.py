@@ -91,7 +91,7 @@ def test_the_core_of_roambus_is_there() -> None:
 
 
 def test_what_a_deleted_extension_brought_is_refused_with_its_name() -> None:
-    """Of another package's entry points, and of names that nobody has, nothing is known."""
+    """Another package's entry point, and a name without one, are left to the caller."""
     for name in ("broken", "nothing"):
         check_present(STORES, name, f"the store {name}")
     with pytest.raises(UserError, match=r"the store gone: .* no longer has its extension, roambus\.extensions\.gone$"):
