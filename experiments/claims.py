@@ -31,7 +31,7 @@ from roambus.experiments.measurements import (
     table_over,
 )
 from roambus.spark.aggregation.intervals import interval
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 
 SIGNIFICANCE = 0.05
 

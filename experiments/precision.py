@@ -26,7 +26,7 @@ from roambus.experiments.claims import Bound, ClaimTest, Part, Side, Verdict, ju
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
 from roambus.spark.aggregation.intervals import CONFIDENCE, interval
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 
 
 @dataclass(frozen=True, slots=True)
