@@ -70,8 +70,8 @@ class Whereabouts:
             for word in (row[schema.DETAIL] or "").split(schema.LIST_SEPARATOR):
                 self._set(name, int(word or -1), End(UNDER_WAY, None, node, time_s))
         elif event == schema.STORE:
-            self._set(name, peer, End(STORED, None, node, time_s))
-            self.holders.setdefault((name, peer), {})[node] = time_s
+            if self._set(name, peer, End(STORED, None, node, time_s)):
+                self.holders.setdefault((name, peer), {})[node] = time_s
         elif event == schema.REPLAY:
             self._set(name, peer, End(UNDER_WAY, None, node, time_s))
             self.holders.get((name, peer), {}).pop(node, None)
