@@ -112,6 +112,13 @@ class Outbox:
         actions: list[Action] = [CancelTimer(link_timer(neighbour))] if waiting.pauses else []
         return actions, [LinkBroken(neighbour, tuple(waiting.queue))] if waiting.queue else []
 
+    def held(self) -> list[Message]:  # as Link's
+        """The messages that wait here, or at a reporting MAC."""
+        found: list[Message] = []
+        for waiting in self._waiting.values():
+            found += [*([] if waiting.at_mac is None else [waiting.at_mac]), *waiting.queue]
+        return found
+
     def is_full(self, neighbour: NodeId) -> bool:  # as Link's
         """Whether as many messages wait as may."""
         waiting = self._waiting.get(neighbour)

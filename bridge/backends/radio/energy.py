@@ -175,7 +175,7 @@ def _die(s: State, index: int) -> None:
 
 @compiled
 def forget_frames(s: State, index: int, reason: int) -> None:
-    """Empty the MAC's queue and the radio's buffer; `reason` is told of what is not on the air."""
+    """Empty the MAC's queue and the radio's buffer; frames that are not on the air fail for this reason."""
     node, run = s.nodes[index], s.run[0]
     for k in range(node.queued):
         frame = s.queues[index, (node.front + k) % run.mac.buffer_size]

@@ -4,8 +4,7 @@ A node must have what its MAC acknowledges. So the MAC of a frozen node takes no
 crashed node is off, as one that Castalia destroys: its MAC has nothing any more, and its radio sleeps until it
 recovers. A frame on the air leaves whole.
 
-No neighbour can tell such a node from a lost frame if its MAC does not acknowledge: under TunableMAC both go on, as in
-Castalia, where only the host knows of faults.
+Under TunableMAC, which acknowledges nothing, MAC and radio go on: in Castalia only the host knows of faults.
 """
 
 from __future__ import annotations

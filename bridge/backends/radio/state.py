@@ -312,7 +312,7 @@ class State(NamedTuple):
 
 REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON, OTHERS = range(9)
 CRASH, FREEZE, RECOVER = 9, 10, 11
-"""The events: a frame comes down; the MAC's timer fires; the radio is in TX; its frame has left; it is in RX; a frame
+"""The events: a frame comes down; the MAC's timer fires; the radio is in TX; its frame has left; it is in RX. A frame
 comes up; a look at the battery; the radio sleeps; a burst of others begins or ends; a node's fault begins or ends."""
 
 

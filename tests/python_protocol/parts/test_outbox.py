@@ -157,7 +157,7 @@ def test_retries_are_counted_for_each_message() -> None:
 
 
 def test_without_reports_a_busy_channel_is_a_break_at_once() -> None:
-    """Nobody would say that a later try has been sent, so nothing could end the count of tries."""
+    """No report would say that a later try has been sent, and end the count of tries."""
     outbox = Outbox(LinkParameters(), Random(1))
     hand_over(outbox, A)
     assert outbox.failed(SendFailed(PEER, A, CHANNEL_ACCESS_FAILURE)).broken == (LinkBroken(PEER, (A,)),)
@@ -216,6 +216,17 @@ def test_a_message_that_can_never_be_sent_leaves_the_next_one_all_its_retries() 
             assert handed(outbox.timer(LinkTimer(PEER))[0]) == [message]
         outbox.failed(SendFailed(PEER, message, last))
     assert outbox.is_idle(PEER)
+
+
+def test_what_waits_and_what_the_mac_is_at_are_held() -> None:
+    """For all neighbours, oldest first; what was sent is not."""
+    outbox = paced()
+    hand_over(outbox, A, B)
+    outbox.send(OTHER, C, 0)
+    assert outbox.held() == [A, B, C]
+    outbox.sent(Sent(PEER, A))
+    outbox.failed(SendFailed(OTHER, C, QUEUE_FULL))
+    assert outbox.held() == [B, C]
 
 
 def test_a_queue_has_a_limit() -> None:

@@ -27,7 +27,7 @@ def failing(*planned: tuple[SimTime, int, FaultKind], **settings: int) -> Scenar
 
 
 def happens(scenario: Scenario, frames: Iterable[Transmission]) -> tuple[list[str], Totals]:
-    """What happens, without the times."""
+    """The lines of a run, without the times."""
     lines, totals = run(scenario, frames)
     return [line.partition(": ")[2] for line in lines], totals
 
