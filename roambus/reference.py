@@ -25,12 +25,12 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
 from roambus.bridge.system.errors import UserError
 from roambus.experiments import inventory
-from roambus.experiments.inventory import KINDS, SINGULAR, SWEEP_SUFFIX, TEMPLATE_SUFFIX, first_sentence, heading
+from roambus.experiments.inventory import KINDS, SINGULAR, SWEEP_SUFFIX, first_sentence, heading
 from roambus.experiments.measurements import markdown_table
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep import Axis, count_points
 from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
-from roambus.experiments.templates.render import find_template, template_variables
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Setting, parameter_settings, plain
@@ -158,14 +158,14 @@ def _fields(message: type[Message]) -> str:
 
 
 def _template(name: str) -> Entry:
-    file = find_template(name)
-    variables = [_row(variable, declared) for variable, declared in sorted(template_variables(file).items())]
+    template = find_template(name)
+    variables = [_row(variable, declared) for variable, declared in sorted(template.variables.items())]
     return Entry(
         "template",
         name,
-        heading(file),
-        _study_of(file),
-        {"variables": variables, "named settings": list(_axes(named_settings(file)))},
+        heading(template.file),
+        _study_of(template.file),
+        {"variables": variables, "named settings": list(_axes(named_settings(template)))},
         f"roambus run {name}",
     )
 
@@ -180,7 +180,7 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 def _sweep(name: str) -> Entry:
     sweep = read_sweep(name)
-    facts = {"template": sweep.template.name.removesuffix(TEMPLATE_SUFFIX), "runs": str(count_points(sweep))}
+    facts = {"template": sweep.template.stem, "runs": str(count_points(sweep))}
     return Entry(
         "sweep",
         name,

@@ -1,7 +1,9 @@
 """An extension is removed by its folder and its lines in pyproject.toml: the core works as before, without a warning.
 
 The whole suite of the core runs in a copy of the tree whose entry points are those that are left. So the core needs no
-extension, and its tests name none.
+extension, and its tests name none. It runs without all extensions, and without each of a few groups. Those are chosen
+so that of any two extensions each is gone at least once while the other is there: no three of six groups are the same
+for two of them. Alone, an extension is removed for the commands, and for the collection of the core's suite.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
@@ -50,20 +53,52 @@ def test_no_test_of_the_core_names_an_extension() -> None:
     assert naming == {Path(__file__).name}
 
 
+GROUPS = [
+    [name for name, groups in zip(EXTENSIONS, combinations(range(6), 3), strict=False) if number in groups]
+    for number in range(6)
+]
+"""Each extension is in three of the six, and no two are in the same three."""
+
+
+def test_of_any_two_extensions_each_is_gone_while_the_other_is_there() -> None:
+    """Twenty can be told apart so; one more needs a seventh group."""
+    for gone, there in permutations(EXTENSIONS, 2):
+        assert any(gone in group and there not in group for group in GROUPS)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("gone", [*([name] for name in EXTENSIONS), EXTENSIONS], ids="+".join)
-def test_the_core_works_without(gone: Sequence[str], tmp_path: Path) -> None:
-    """It lists, sweeps, aggregates, draws and compares, and its whole suite passes; without any extension, too."""
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_commands_work_without(name: str, tmp_path: Path) -> None:
+    """The core lists, sweeps, aggregates, draws and compares, and its tests import nothing that is gone."""
+    tree = tree_without([name], tmp_path / "tree")
+    assert_commands_work(tree, tmp_path)
+    done = python(tree, "-m", "pytest", *SUITE, "--collect-only", folder=tree, **{VARIABLE: words_of([name])})
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gone", [*GROUPS, EXTENSIONS], ids="+".join)
+def test_the_suite_of_the_core_passes_without(gone: Sequence[str], tmp_path: Path) -> None:
+    """As a whole, and so do the commands."""
     tree = tree_without(gone, tmp_path / "tree")
-    names = " ".join(names_of(gone, (ROOT / "pyproject.toml").read_text(encoding="utf-8")))
+    assert_commands_work(tree, tmp_path)
+    done = python(tree, "-m", "pytest", *SUITE, folder=tree, **{VARIABLE: words_of(gone)})
+    assert done.returncode == 0, done.stdout
+
+
+def assert_commands_work(tree: Path, folder: Path) -> None:
+    """None prints a warning, and what is listed has a summary."""
     listed = ""
     for words in COMMANDS:
-        done = python(tree, "-W", "error", "-m", "roambus", *words, folder=tmp_path)
+        done = python(tree, "-W", "error", "-m", "roambus", *words, folder=folder)
         assert done.returncode == 0, done.stderr
         listed += done.stdout if words == ["list"] else ""
     assert not [line for line in listed.splitlines() if "Its source has no summary" in line]
-    done = python(tree, "-m", "pytest", *SUITE, folder=tree, **{VARIABLE: names})
-    assert done.returncode == 0, done.stdout
+
+
+def words_of(gone: Sequence[str]) -> str:
+    """The names that these extensions bring, with blanks between them."""
+    return " ".join(names_of(gone, (ROOT / "pyproject.toml").read_text(encoding="utf-8")))
 
 
 def tree_without(names: Sequence[str], tree: Path) -> Path:

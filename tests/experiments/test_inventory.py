@@ -25,7 +25,7 @@ from roambus.experiments.inventory import (
 )
 from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.reference import everything, find
 from roambus.spark.metrics.catalogue import METRICS
 
