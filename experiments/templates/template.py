@@ -167,7 +167,7 @@ class Template:
 
 def find_template(name: str) -> Template:
     """Return the template by path, or ours by name; raise UserError listing them."""
-    return Template(find_file("template", TEMPLATE_SUFFIX, name))
+    return Template(find_file("templates", name))
 
 
 def find_beside(template: Path, name: str) -> Path:
