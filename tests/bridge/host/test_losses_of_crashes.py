@@ -19,7 +19,7 @@ from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.trace.schema import END
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.events import Publish, SendFailed
@@ -87,7 +87,7 @@ def crashing(agent: str, parameters: str, mac: str, seed: int) -> Scenario:
         **({"recover_at": at + random.randint(1, 10)} if random.random() < 0.7 else {}),
     }
     run: dict[str, Scalar] = {"mac": mac, "seed": seed, "agent": agent, "agent_parameters": parameters}
-    return parse_scenario(render(find_template("thesis"), values | run), TEMPLATES / "run.ini", TEMPLATES)
+    return parse_scenario(find_template("thesis").render(values | run), TEMPLATES / "run.ini", TEMPLATES)
 
 
 class Burst(Agent):

@@ -30,7 +30,7 @@ from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SECOND
-from roambus.python_protocol.trace_rows import MIGRATE, ROUTE, STORE
+from roambus.python_protocol.trace_rows import DROP, MIGRATE, ROUTE, STORE
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 
@@ -195,7 +195,8 @@ def test_a_crash_names_what_was_not_sent() -> None:
     node.hear(3, parent=ME)
     node.receive(3, Sub(50, 1, 1, topic(1)))
     node.receive(4, Rep(50, 1, (event(1, 7), event(1, 8))), Pub(1, event(1, 9)))
-    lost = [(note.message_type, note.notification_id, note.peer, note.detail) for note in node.tell(Crashed())]
+    rows = notes(node.tell(Crashed()), DROP)
+    lost = [(row.message_type, row.notification_id, row.peer, row.detail) for row in rows]
     assert lost == [("REP", "99.7", 50, "crash"), ("REP", "99.8", 50, "crash"), ("PUB", "99.9", None, "crash")]
 
 
