@@ -72,6 +72,11 @@ def template_variables(template: Path) -> dict[str, Setting | None]:
     return {name: variable for name, variable in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
 
+def template_files(template: Path) -> list[Path]:
+    """Return a template and all parts that it includes; raise UserError."""
+    return list(_with_parts(_environment(template.parent), template))
+
+
 def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
     found: dict[Path, set[str]] = {}
     waiting = [template]
