@@ -16,7 +16,6 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, origin_of
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.templates.render import template_variables
 from roambus.python_protocol.settings import Setting, plain
 
 WHOLE, QUICK, PART = "The whole study.", "The study in small (--quick).", "A part of the study."
@@ -106,7 +105,7 @@ def _settings(measured: Measurements, asked: Sweep) -> Iterator[Difference]:
     for name, there in ((BACKEND, asked.backend), (TEMPLATE, asked.template.name)):
         if (recorded := measured.sweep.get(name, there)) != there:
             yield Difference(name, recorded, there)
-    variables, fixed = template_variables(asked.template), measured.sweep.get(SET, {})
+    variables, fixed = asked.template.variables, measured.sweep.get(SET, {})
     for name in dict.fromkeys([*asked.fixed, *fixed]):
         declared = variables.get(name)
         default = declared.default if declared else None

@@ -14,7 +14,6 @@ from roambus.bridge.runs.layout import INPUTS_FOLDER, unlinked
 from roambus.bridge.system.code import import_root, is_installed, is_own_file, project_files
 from roambus.bridge.system.files import UnfinishedFile
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.templates.render import template_files
 
 _DIGITS = 12
 """Of the contents' hash, in the folder's name."""
@@ -39,7 +38,7 @@ def keep_inputs(sweep: Sweep, results: Path) -> None:
 
 def own_inputs(sweep: Sweep) -> Iterator[tuple[str, Path]]:
     """Yield the files that are not roambus' by their places; raise UserError."""
-    for file in (*template_files(sweep.template), *([sweep.file] if sweep.file else [])):
+    for file in (*sweep.template.files, *([sweep.file] if sweep.file else [])):
         if not is_own_file(file):
             yield file.name, file
     metrics = [Path(name) for name in sweep.measure if name.endswith(".py") and Path(name).is_file()]
