@@ -23,7 +23,7 @@ from roambus.bridge.trace.parquet import read_trace
 from roambus.bridge.trace.schema import DETAIL, EVENT, TIME_S
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import AgentChoice, Point
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.trace_rows import DIE, ENERGY
 

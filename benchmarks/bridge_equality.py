@@ -32,7 +32,7 @@ from roambus.bridge.system.errors import RoambusError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.simtime import SECOND
 

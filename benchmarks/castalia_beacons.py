@@ -18,7 +18,7 @@ from roambus.bridge.backends.castalia.simulators import linked_directory
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.system.errors import BackendError
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 
 APPLICATION = "SN.node[*].Application."
@@ -32,7 +32,7 @@ _VALUE = re.compile(r"Castalia\|\t\t\t(\S+) ?(.*)")
 
 def write_ini(folder: Path, settings: Mapping[str, Scalar], lines: Sequence[str]) -> Path:
     """The ini of the template `field`; `lines` come first, for OMNeT++ takes the first line that fits."""
-    text = render(find_template("field"), {**settings, "agent": "beacon", "agent_parameters": ""})
+    text = find_template("field").render({**settings, "agent": "beacon", "agent_parameters": ""})
     names = {line.partition(" = ")[0] for line in lines}
     kept = [line for line in text.splitlines() if line.partition(" = ")[0] not in names]
     place = kept.index("[General]") + 1

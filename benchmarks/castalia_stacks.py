@@ -25,7 +25,7 @@ from roambus.bridge.runs.layout import TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import Template, find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.spark.metrics.catalogue import (
     airtime,
@@ -82,9 +82,9 @@ def stacks(castalia: Path) -> list[Stack]:
 def row(stack: Stack, agent: AgentChoice, seeds: int, folder: Path) -> str:
     """The runs of one agent over one stack, as a row of the table."""
     template = folder / "stack.ini.j2"
-    template.write_text(find_template("thesis").read_text() + "".join(f"\n{key}" for key in stack.keys) + "\n")
+    template.write_text(find_template("thesis").file.read_text() + "".join(f"\n{key}" for key in stack.keys) + "\n")
     factory, before = CastaliaFactory(), _cpu_s()
-    sweep = Sweep("stacks", template, (agent,), fixed={**FIXED, **stack.variables}, seeds=tuple(range(seeds)))
+    sweep = Sweep("stacks", Template(template), (agent,), fixed={**FIXED, **stack.variables}, seeds=tuple(range(seeds)))
     runs = []
     for plan in plan_runs(sweep, folder / "results", backend=factory):
         execute(plan, factory)

@@ -46,7 +46,7 @@ from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.measurements import markdown_table
-from roambus.experiments.templates.render import render
+from roambus.experiments.templates.template import Template
 from roambus.extensions.ns3.backend import Ns3Factory, find_adapter, find_ns3
 from roambus.extensions.routing.dsdv import Dsdv
 from roambus.extensions.routing.dsr import Dsr
@@ -55,7 +55,8 @@ from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.parts.unicast import Router
 from roambus.python_protocol.simtime import SECOND
 
-TEMPLATE, WORKER = Path(__file__).with_name("ns3_field.ini.j2"), Path(__file__).with_name("ns3_worker.cc")
+TEMPLATE = Template(Path(__file__).with_name("ns3_field.ini.j2"))
+WORKER = Path(__file__).with_name("ns3_worker.cc")
 LIBRARIES = (
     "aodv",
     "dsdv",
@@ -183,7 +184,7 @@ def _points(case: Case, seed: int, node: int) -> Sequence[tuple[float, float, fl
 def scenario_of(case: Case, seed: int, folder: Path, protocol: str = AODV) -> Scenario:
     """The scenario as our back-ends read it; its movement file is written into the folder."""
     (folder / "movements").write_text(movements(case, seed), encoding="utf-8")
-    return parse_scenario(ini_of(case, seed, protocol), TEMPLATE, TEMPLATES, {"movements": folder / "movements"})
+    return parse_scenario(ini_of(case, seed, protocol), TEMPLATE.file, TEMPLATES, {"movements": folder / "movements"})
 
 
 def ini_of(case: Case, seed: int, protocol: str = AODV) -> str:
@@ -203,7 +204,7 @@ def ini_of(case: Case, seed: int, protocol: str = AODV) -> str:
         "sigma": 0,
         "bidirectional_sigma": 0,
     }
-    return render(TEMPLATE, variables)
+    return TEMPLATE.render(variables)
 
 
 # The simulators

@@ -23,7 +23,7 @@ from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
@@ -37,7 +37,7 @@ Counts = dict[str, float]
 def _cc2420() -> RadioSettings:
     template = find_template("field")
     run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
-    return parse_scenario(render(template, run), template, TEMPLATES).radio
+    return parse_scenario(template.render(run), template.file, TEMPLATES).radio
 
 
 CC2420 = _cc2420()

@@ -64,8 +64,9 @@ def jobs() -> Iterator[Job]:
     """Every agent on C4 and C16 over the radio, and over ideal links; published variants of the protocols as well."""
     for size in SIZES.values():
         settings = tuple(f"{name}={value}" for name, value in {**size, "speed": 8}.items())
-        for agent in (*BROKER_FAMILY, "beacon", "flooding", "gossip", "aodv"):
+        for agent in (*BROKER_FAMILY, "beacon", "flooding", "gossip", "gossip-repair", "mft-lean", "aodv"):
             yield Job("thesis", agent, settings=settings)
+        yield Job("thesis", "mft", parameters=("link_layer=false",), settings=settings)
         supervisor = f"supervisor={2 + size['subscribers']}"
         yield Job("thesis", "skip-ring", parameters=(supervisor,), settings=settings)
         derived = ("profile=derived", "hello_always=on", "destination_only=true")
@@ -73,6 +74,10 @@ def jobs() -> Iterator[Job]:
             yield Job("thesis", "aodv", parameters=parameters, settings=settings)
     for agent in ("dsdv", "olsr", "dsr", "gpsr"):
         yield Job("flows", agent, settings=("flows=3", "speed=5", "noise=3", "publish_until=40", "time_limit=45"))
+    for agent in ("epidemic", "spray", "prophet"):
+        yield Job("apart", agent, settings=("side=150", "publish_interval=5", "time_limit=60"))
+    area = ("nodes=20", "side=80", "mobility=waypoint", "speed=5", "placed=true", "filter=within 30 of (40, 40)")
+    yield Job("field", "geocast", settings=(*area, "time_limit=20"))
     yield Job("replicated", "replicated", settings=("sites=3", "publish_until=4"))
     yield from _ideal_jobs()
 

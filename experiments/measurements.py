@@ -234,7 +234,9 @@ def by_seed(measured: Measurements, metric: str, /, **place: str) -> pd.Series[f
     runs = rows_at(measured.runs, place)
     if metric not in runs or runs[metric].dropna().empty:
         where = ", ".join(f"{column} {value}" for column, value in place.items())
-        raise NotMeasuredError(f"no run has {metric} at {where}")
+        absent = [f"{column} {value}" for column, value in place.items() if value not in measured.values(column)]
+        lacks = f"not run: {', '.join(absent)}" if absent else f"there is no run at {where}"
+        raise NotMeasuredError(lacks if runs.empty else f"no run has {metric} at {where}")
     return runs.set_index(SEED)[metric].astype(float).dropna()
 
 

@@ -141,12 +141,14 @@ class Results:
         Raise UserError.
         """
         from roambus.experiments.comparing.comparison import CompareOptions, draw_compared  # noqa: PLC0415  # Matplotlib is slow
+        from roambus.experiments.studies.conditions import conditions_of  # noqa: PLC0415  # as above
 
         asked, style = (
             CompareOptions(tuple(agents), (metric,), against, _tuples(where or {})),
             replace(USUAL, formats=("png",)),
         )
-        file, *_ = draw_compared(self._measured, asked, unlinked(self._folder / FIGURES_FOLDER), style)
+        text = conditions_of(self._measured, self._folder)
+        file, *_ = draw_compared(self._measured, asked, unlinked(self._folder / FIGURES_FOLDER), style, text)
         return Drawing(file)
 
     def paired(

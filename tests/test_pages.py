@@ -28,7 +28,7 @@ from roambus.bridge.transcript.transcript import Overrides, transcribe
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.python_protocol import actions, events, trace_rows
 from tests.support.documents import Row, listings, page, quoted, rows, section
 
@@ -96,9 +96,8 @@ TREE: Variables = {"agent_parameters": "tree=given link_layer=false"}
 
 
 def trace_of(template: str, backend: BackendFactory, variables: Variables) -> pd.DataFrame:
-    path = find_template(template)
-    ini = render(path, {"seed": 0, "agent": "mft", **variables})
-    scenario, agent = parse_scenario(ini, path, TEMPLATES), load_agent("mft")
+    ini = find_template(template).render({"seed": 0, "agent": "mft", **variables})
+    scenario, agent = parse_scenario(ini, Path("run.ini"), TEMPLATES), load_agent("mft")
     trace = TraceWriter(TraceLevel.FULL)
     Host(scenario, agent, backend.make(scenario, agent, TEMPLATES), trace).run()
     table: pd.DataFrame = trace.table().to_pandas()
@@ -159,9 +158,9 @@ def test_the_sweep_of_areas_expects_what_is_published_in_them(tmp_path: Path) ->
     asked = read_sweep(str(tmp_path / "areas.toml"))
     middle = next(plan for plan in expand(asked) if ("area", "middle") in plan.axes)
     small: Variables = {"agent": "flooding", "agent_parameters": "", "seed": 0, "time_limit": 6, "nodes": 8}
-    ini = render(asked.template, {**middle.variables, **small})
-    template = asked.template
-    scenario, agent, trace = parse_scenario(ini, template, TEMPLATES), load_agent("flooding"), TraceWriter()
+    ini = asked.template.render({**middle.variables, **small})
+    place = asked.template.rendered
+    scenario, agent, trace = parse_scenario(ini, place, TEMPLATES), load_agent("flooding"), TraceWriter()
     Host(scenario, agent, IdealFactory().make(scenario, agent, tmp_path), trace).run()
     rows = trace.table().to_pandas()
     assert set(rows[rows.event == "publish"].detail) == {"", "0 1 2 3 4 5 6 7"}

@@ -46,6 +46,9 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
     done = run("reproduce", "thesis", "--quick", *SHORT, "--out", out)
     assert done.returncode == 0, done.stdout + done.stderr
     check_results(out)
+    head, _, claims = done.stdout.partition(" 1. ")
+    assert "time limit 40 s (study: 700 s); publish until 30 s (study: 500 s)" in head
+    assert "not run: config C32" in claims
     assert "report" in REMOVED or done.stdout.splitlines()[-1] == str(out / "report.html")
     damaged, *_ = sorted(out.glob("traces/**/trace.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:100])

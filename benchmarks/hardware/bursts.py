@@ -26,7 +26,7 @@ from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import write_inputs
 from roambus.experiments.sweeps.runner import plan_run
 from roambus.experiments.sweeps.sweep import AgentChoice, Point
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import BeaconMessage
 from roambus.python_protocol.roles import BROADCAST, NodeId

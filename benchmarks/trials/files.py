@@ -36,7 +36,7 @@ from roambus.experiments.sweeps.request_file import opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.render import render, template_variables
+from roambus.experiments.templates.template import Template
 from roambus.extensions.export import exporter
 from roambus.extensions.recording.replay import rerun
 from roambus.extensions.viewer.document import page_of
@@ -169,9 +169,9 @@ def _merge(folder: Path) -> None:
 
 
 def _render(folder: Path) -> object:
-    template = folder / "mine.ini.j2"
-    template_variables(template)
-    return render(template, {"seed": 1, "agent": "beacon", "agent_parameters": "", "speed": 1, "time_limit": 4})
+    return Template(folder / "mine.ini.j2").render(
+        {"seed": 1, "agent": "beacon", "agent_parameters": "", "speed": 1, "time_limit": 4}
+    )
 
 
 def _movement(name: str) -> Reader:

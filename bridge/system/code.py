@@ -70,6 +70,14 @@ def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]
     return tuple(point for point in entry_points(group=group) if not is_own(point) or _exists(point.module))
 
 
+def check_present(group: str, name: str, what: str) -> None:
+    """Raise UserError, beginning with `what`, if that entry point is of an extension whose folder is deleted."""
+    for point in entry_points(group=group, name=name):
+        if is_own(point) and not _exists(point.module):
+            extension = ".".join(point.module.split(".")[:3])
+            raise UserError(f"{what}: this installation no longer has its extension, {extension}")
+
+
 def _exists(module: str) -> bool:
     paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
     return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)

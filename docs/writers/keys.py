@@ -203,16 +203,15 @@ def stale_line(page: Path) -> str:
     return f"Measured at {known[CODE]}; the code has changed since."
 
 
-def check(*folders: Path, guide_only: bool = False) -> tuple[str, bool]:
+def check(*folders: Path) -> tuple[str, bool]:
     """Check each record of the guide and page of results; return the lines, and whether one of the guide is stale.
 
     Results stand in the folders `results`, of `docs` and of extensions.
     """
     lines, is_bad = [], False
     records = (file for folder in folders for file in sorted(folder.rglob(f"*{SUFFIX}")))
-    guide = [file for file in records if RESULTS not in file.parts]
-    results = (page for folder in folders for page in sorted(folder.rglob(f"{RESULTS}/*.md")))
-    for page in guide if guide_only else [*guide, *results]:
+    others = (file for file in records if RESULTS not in file.parts)
+    for page in [*others, *(page for folder in folders for page in sorted(folder.rglob(f"{RESULTS}/*.md")))]:
         known = read_record(page)
         stale = stale_runs(known) if known else {}
         if known is None:

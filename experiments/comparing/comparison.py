@@ -62,14 +62,17 @@ def compare_agents(measured: Measurements, asked: CompareOptions, folder: Path |
 
 
 def draw_compared(
-    measured: Measurements, asked: CompareOptions, folder: Path, style: FigureStyle = USUAL
+    measured: Measurements, asked: CompareOptions, folder: Path, style: FigureStyle = USUAL, conditions: str = ""
 ) -> Iterator[Path]:
-    """Write each metric's `folder`/STEM in the style's formats, with its caption; raises UserError."""
+    """Write each metric's `folder`/STEM in the style's formats; raises UserError.
+
+    Its caption ends with the `conditions` that are not the study's.
+    """
     chosen = _chosen(measured, asked)
     against, own = find_axis(chosen, asked.against), replace(style, agents=tuple(measured.agents))
     with writing(folder):
         for metric, stem in _stems(chosen, asked).items():
-            figures = panels(chosen, metric, against)
+            figures = [figure.with_remark(conditions) for figure in panels(chosen, metric, against)]
             folder.mkdir(parents=True, exist_ok=True)
             yield from draw_picture(figures, folder / stem, own)
 

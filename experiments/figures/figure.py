@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
 
@@ -104,7 +104,7 @@ class Shown(ABC):
     x_title: str
     y_title: str
     remark: str = field(default="", kw_only=True)
-    """The caption's last sentence."""
+    """The caption's last sentences."""
 
     @property
     @abstractmethod
@@ -115,6 +115,10 @@ class Shown(ABC):
     def caption(self) -> str:
         """The caption."""
         return f"{capital(self.title)}; {self.intervals}. {self.remark}".rstrip()
+
+    def with_remark(self, text: str) -> Self:
+        """The figure whose caption ends with this text, too."""
+        return replace(self, remark=f"{self.remark} {text}".strip())
 
     @property
     def own_caption(self) -> str:

@@ -1,7 +1,7 @@
 """Draws the figures of results, and writes their files.
 
 They are the study's plans, or else one for each main metric and each of the study's own, or all if none of these was
-measured; options choose more.
+measured; options choose more. Captions name the conditions that differ from the study's.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, beside, look_up, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, FigureStyle
+from roambus.experiments.studies.conditions import conditions
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import METRIC, replace_file
 from roambus.spark.metrics.catalogue import METRICS
@@ -43,7 +44,7 @@ def draw_figures(
         chosen = [figure for found in sweeps for figure in _chosen(found, metrics)]
         files = [path for figure in chosen for path in draw(figure, folder, style)]
         for found in sweeps:
-            for name, text in found.origin.sweep.tables(found.measured).items() if found.origin and not metrics else ():
+            for name, text in _tables(found).items() if not metrics else ():
                 replace_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
                 files.append(folder / name)
         if not files:
@@ -52,6 +53,13 @@ def draw_figures(
                 f"{results}: no figure has a value: roambus aggregate {results}{study} computes the metrics"
             )
         return files
+
+
+def _tables(found: SweepResults) -> dict[str, str]:
+    """The study's Markdown files by name, with the conditions that differ above the tables."""
+    tables = found.origin.sweep.tables(found.measured) if found.origin else {}
+    head = f"{text}\n\n" if (text := conditions(found)) else ""
+    return {name: head + table for name, table in tables.items()}
 
 
 def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
@@ -82,7 +90,8 @@ def _planned(found: SweepResults) -> Iterable[Plan]:
 def all_figures(found: SweepResults) -> list[Drawn]:
     """A sweep's figures in the report's order, without empty ones."""
     own = found.origin.sweep.drawings(found.measured) if found.origin else ()
-    return [*own, *metric_figures(found)]
+    text = conditions(found)
+    return [*(figure.with_remark(text) for figure in own), *metric_figures(found)]
 
 
 def metric_figures(found: SweepResults) -> list[Figure]:
@@ -91,4 +100,5 @@ def metric_figures(found: SweepResults) -> list[Figure]:
 
 
 def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
-    return beside([figure for plan in plans if (figure := look_up(found.measured, plan)).series])
+    text = conditions(found)
+    return beside([figure.with_remark(text) for plan in plans if (figure := look_up(found.measured, plan)).series])

@@ -93,7 +93,7 @@ def load_study(reference: str) -> Study:
         again = f"roambus sweep {reference}, roambus aggregate {out}, and roambus replay {out} for its report"
         raise UserError(f"{reference} is a sweep and no study: {again}")
     if point is None:
-        raise no_such("study", reference)
+        raise no_such("studies", reference)
     return _study_of(import_installed(f"study {reference!r}", point.module), reference, point.attr or "STUDY")
 
 

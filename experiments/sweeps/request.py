@@ -24,7 +24,7 @@ from roambus.experiments.sweeps.selection import (
 )
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 
 _NO_AGENT = "no agent is named: beacon runs, which sends without delivering anything (name yours with --agents)"
 _NOT_IN_A_FOLDER = re.compile(r"[^\w.+-]+")

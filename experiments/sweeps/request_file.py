@@ -49,8 +49,7 @@ from roambus.bridge.system.files import UnfinishedFile, locked, remove_unfinishe
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.sweep import Sweep
-from roambus.experiments.templates.render import template_variables
-from roambus.python_protocol.settings import Setting, parameter_settings, plain
+from roambus.python_protocol.settings import parameter_settings, plain
 
 _NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
 _OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES, BACKEND, LEVEL, RECORD, VALUES}
@@ -102,10 +101,9 @@ def _values(sweep: Sweep) -> dict[str, dict[str, str]]:
 
 def _axis_titles(sweep: Sweep) -> Iterator[tuple[str, str]]:
     """Each axis' own title, or its name and the unit of its numbers."""
-    variables: Mapping[str, Setting | None] = template_variables(sweep.template)
     parameters = [parameter_settings(load_agent(choice.agent).parameters_type) for choice in sweep.agents]
     for axis in sweep.axes:
-        known = [settings.get(axis.name) for settings in (parameters if axis.owner else [variables])]
+        known = [settings.get(axis.name) for settings in (parameters if axis.owner else [sweep.template.variables])]
         unit = next(("s" if setting.kind.is_time else setting.measure for setting in known if setting), "")
         values = {type(value) for values in axis.values.values() for value in values.values()}
         if axis.title or (unit not in ("", axis.name) and not axis.zipped and values <= {int, float}):

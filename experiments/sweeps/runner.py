@@ -30,7 +30,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
-from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES
+from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.sweeps.attempts import tidy, workspace
 from roambus.experiments.sweeps.settings_check import (
     AGENT_LINE,
@@ -42,7 +42,7 @@ from roambus.experiments.sweeps.settings_check import (
     meaning,
 )
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
-from roambus.experiments.templates.render import defaults, find_beside, render
+from roambus.experiments.templates.template import Template, find_beside
 from roambus.experiments.templates.variables import Scalar
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def plan_runs(
             check_parameters(sweep.template, point, scenario)
             meanings.append((point, meaning(plan, scenario, backend)))
         else:
-            check_seed(sweep, point, plan, _rendered(sweep.template))
+            check_seed(sweep, point, plan)
         planned.append(plan)
     check_different(sweep, meanings)
     check_used(sweep, firsts, partial(render_point, sweep.template), backend)
@@ -117,12 +117,12 @@ def plan_runs(
 
 
 @contextmanager
-def _all_mistakes(template: Path, point: Point, backend: BackendFactory | None) -> Iterator[None]:
+def _all_mistakes(template: Template, point: Point, backend: BackendFactory | None) -> Iterator[None]:
     try:
         yield
     except UserError:
         ours = {file.name: file for file in TEMPLATES.glob("*.txt")}
-        _read(template, render_point(template, point), template.parent, ours, backend)
+        _read(template, render_point(template, point), template.file.parent, ours, backend)
         raise
 
 
@@ -134,65 +134,61 @@ NEEDED = {
 
 
 def _read(
-    template: Path, ini: str, folder: Path, files: Mapping[str, Path], backend: BackendFactory | None
+    template: Template, ini: str, folder: Path, files: Mapping[str, Path], backend: BackendFactory | None
 ) -> Scenario:
     try:
-        return parse_scenario(ini, _rendered(template), folder, files, simulator_keys_of(backend))
+        return parse_scenario(ini, template.rendered, folder, files, simulator_keys_of(backend))
     except UserError as error:
         missing = (f"{template}: {problem}" for key, problem in NEEDED.items() if key not in ini)
         raise UserError("\n".join([*missing, str(error)])) from None
 
 
-def render_point(template: Path, point: Point) -> str:
+def render_point(template: Template, point: Point) -> str:
     """The ini of one run; raises UserError."""
     parameters = " ".join(map("=".join, point.agent.parameters))
     run: dict[str, Scalar] = {"seed": point.seed, "agent": point.agent.agent, "agent_parameters": parameters}
-    return render(template, {**point.variables, **run})
+    return template.render({**point.variables, **run})
 
 
-def plan_run(template: Path, point: Point, results: Path, level: TraceLevel = TraceLevel.APP) -> RunPlan:
+def plan_run(template: Template, point: Point, results: Path, level: TraceLevel = TraceLevel.APP) -> RunPlan:
     """One run, rendered and not checked; raises UserError."""
     ini = render_point(template, point)
-    name, others = file_names(ini, _rendered(template))
+    name, others = file_names(ini, template.rendered)
     ((_, folder),) = _places(template, point, [name])
     radio_file = find_beside(folder / template.name, name)
     places = _places(template, point, others)
     files = tuple(pair for name, folder in places for pair in with_params(folder, [name]))
-    origin = Origin(template.name.removesuffix(TEMPLATE_SUFFIX), tuple(_settings(template, point, dict(files))))
+    origin = Origin(template.stem, tuple(_settings(template, point, dict(files))))
     return RunPlan(
         results, point.place, ini, radio_file, point.agent.agent, point.seed, level, files=files, origin=origin
     )
 
 
-def _settings(template: Path, point: Point, files: Mapping[str, Path]) -> Iterator[tuple[str, Scalar]]:
-    for name, value in {**defaults(template), **point.variables}.items():
+def _settings(template: Template, point: Point, files: Mapping[str, Path]) -> Iterator[tuple[str, Scalar]]:
+    for name, value in {**template.defaults, **point.variables}.items():
         yield name, Path(value).name if isinstance(value, str) and Path(value).name in files else value
 
 
-def _places(template: Path, point: Point, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
+def _places(template: Template, point: Point, names: Iterable[str]) -> Iterator[tuple[str, Path]]:
     """The folder of each file in the ini: the template's, or a value's of that name."""
     given = {Path(value).name: Path(value) for value in point.variables.values() if isinstance(value, str)}
     for name in names:
-        beside = template.parent / name
+        beside = template.file.parent / name
         elsewhere = given.get(name, beside)
-        yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.parent
+        yield name, elsewhere.parent if elsewhere.is_file() and not beside.is_file() else template.file.parent
 
 
-def _check(template: Path, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
+def _check(template: Template, plan: RunPlan, backend: BackendFactory | None) -> Scenario:
     """Read a run as the host will; raises UserError, also without the run's seed or agent."""
     scenario = _read(template, plan.ini, plan.radio_file.parent, dict(plan.files), backend)
     if backend is not None:
-        check_files(plan.ini, _rendered(template), unused_keys(backend), backend.name)
+        check_files(plan.ini, template.rendered, unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
         raise UserError(f"{template}: {NEEDED['seed-set']}")
     if scenario.agent != plan.agent:
         raise UserError(f"{template}: {NEEDED['Application.agent']}")
     make_agents(scenario, load_agent(plan.agent))
     return scenario
-
-
-def _rendered(template: Path) -> Path:
-    return template.with_name(f"{template.name} (rendered)")
 
 
 def scenario_of(plan: RunPlan, backend: BackendFactory) -> Scenario:

@@ -28,7 +28,7 @@ from roambus.experiments.sweeps.sweep import (
     validate,
 )
 from roambus.experiments.sweeps.sweep_file import find_named
-from roambus.experiments.templates.render import UnknownVariableError, find_variable
+from roambus.experiments.templates.template import Template, UnknownVariableError
 
 _OPTION = "--agents"
 _PARAMETER_OPTION = "--param"
@@ -133,7 +133,7 @@ def is_template(name: str) -> bool:
 
 
 def sweep_of(
-    source: str, template: Path, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
+    source: str, template: Template, agent: AgentChoice, settings: Mapping[str, Sequence[str]], seed: int = 0
 ) -> Sweep:
     """A template's sweep by `--set` alone, one agent and seed; raises UserError."""
     axes = tuple(axis_of(template, name, *texts) for name, texts in sorted(settings.items()))
@@ -142,12 +142,11 @@ def sweep_of(
     return sweep
 
 
-def axis_of(template: Path, name: str, *texts: str, where: str = "--set") -> Axis:
+def axis_of(template: Template, name: str, *texts: str, where: str = "--set") -> Axis:
     """The axis of `--set`: a variable's, or of named settings; raises UserError for neither."""
     if (named := find_named(template, name)) is not None:
         return narrow(named, ",".join(texts), where)
     try:
-        variable = find_variable(template, name, where)
+        return read_axis(template, name, texts, where)
     except UnknownVariableError as error:
         raise UnknownVariableError(f"{error}; a parameter of an agent is set by {_PARAMETER_OPTION}") from None
-    return read_axis(template, name, variable, texts, where)

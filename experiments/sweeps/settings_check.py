@@ -21,7 +21,7 @@ from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.sweep import Point, Sweep
-from roambus.experiments.templates.render import is_only_printed, template_variables
+from roambus.experiments.templates.template import Template
 
 SEED_LINE = "write seed-set = {{ seed }}, and no seed-set above it"
 AGENT_LINE = "write SN.node[*].Application.agent = {{ agent | quoted }}"
@@ -30,9 +30,9 @@ PARAMETERS_LINE = "write SN.node[*].Application.agentParameters = {{ agent_param
 Render = Callable[[Point], str]
 
 
-def check_seed(sweep: Sweep, point: Point, plan: RunPlan, place: Path) -> None:
-    """Raise UserError unless the seed that is read from the ini, `place` in messages, is the run's."""
-    if seed_of(plan.ini, place) != point.seed:
+def check_seed(sweep: Sweep, point: Point, plan: RunPlan) -> None:
+    """Raise UserError unless the seed that is read from the ini is the run's."""
+    if seed_of(plan.ini, sweep.template.rendered) != point.seed:
         first = replace(point, seed=sweep.seeds[0])
         raise UserError(f"{sweep.template}: {_difference(sweep, first, point)}")
 
@@ -71,7 +71,7 @@ def _difference(sweep: Sweep, first: Point, second: Point) -> str:
     return f"{labels}: {PARAMETERS_LINE if is_parameter else 'remove one of them'}"
 
 
-def check_parameters(template: Path, point: Point, scenario: Scenario) -> None:
+def check_parameters(template: Template, point: Point, scenario: Scenario) -> None:
     """Raise UserError for a parameter that does not reach the agents."""
     read = [scenario.agent_parameters, *scenario.other_parameters.values()]
     for name, value in point.agent.parameters:
@@ -97,12 +97,12 @@ def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: B
 
 def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> None:
     """Raise UserError for a variable that must be set, and is in comments only."""
-    declared = template_variables(sweep.template)
+    declared = sweep.template.variables
     for name in sorted({name for point in points for name in point.variables}):
         setting = declared.get(name)
         # What a test or a loop reads may have an effect with other values: only text that is printed is judged.
         must_be_set = setting is None or setting.default is None
-        if must_be_set and is_only_printed(sweep.template, name) and not any(_matters(p, name, render) for p in points):
+        if must_be_set and sweep.template.only_prints(name) and not any(_matters(p, name, render) for p in points):
             value = next(point.variables[name] for point in points if name in point.variables)
             problem = f"{name}={value} changes nothing in {sweep.template.name}"
             raise UserError(f"{sweep.source}: {problem}: with these settings the template has it in comments at most")
@@ -139,7 +139,7 @@ def _entries(ini: str) -> set[tuple[str, str]]:
 
 
 def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:
-    declared = template_variables(sweep.template)
+    declared = sweep.template.variables
     single = (
         next(iter(axis.values.values()))
         for axis in sweep.axes

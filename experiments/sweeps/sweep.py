@@ -24,9 +24,9 @@ from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.runs.layout import AGENT, LACKING, run_folder
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.limits import RUNS
-from roambus.experiments.templates.render import UnknownVariableError, check_variables
+from roambus.experiments.templates.template import Template, UnknownVariableError
 from roambus.experiments.templates.variables import Scalar, parse_scalar
-from roambus.python_protocol.settings import Setting, parameter_settings, plain, unknown
+from roambus.python_protocol.settings import parameter_settings, plain, unknown
 
 FOLDER_NAME = re.compile(r"[\w.+-]+")
 """The names of agents, axes and values: parts of folder names."""
@@ -76,7 +76,7 @@ class Sweep:
     """A whole sweep; `source` is its file or command, for messages."""
 
     source: str
-    template: Path
+    template: Template
     agents: tuple[AgentChoice, ...]
     axes: tuple[Axis, ...] = ()
     seeds: tuple[int, ...] = (0,)
@@ -197,7 +197,7 @@ def _check_settings(sweep: Sweep) -> None:
     for where, choices in (("set", [sweep.fixed]), *axes):
         # An axis sets the same variables to other values at each of its points.
         try:
-            check_variables(sweep.template, choices, f"{sweep.source}: {where}")
+            sweep.template.check(choices, f"{sweep.source}: {where}")
         except UnknownVariableError as error:
             axis = where.removeprefix("axes.")
             hint = f"; a parameter of agents is an axis as agent.{axis}" if axis != where else ""
@@ -211,10 +211,11 @@ def _check_settings(sweep: Sweep) -> None:
             sources[name] = where
 
 
-def read_axis(template: Path, name: str, variable: Setting | None, texts: Sequence[str], where: str) -> Axis:
-    """A plain axis from its values' texts; raises UserError, beginning with `where`."""
+def read_axis(template: Template, name: str, texts: Sequence[str], where: str) -> Axis:
+    """A variable's axis from its values' texts; raises UserError, beginning with `where`."""
+    variable = template.variable(name, where)
     axis = plain_axis(name, [parse_scalar(text, variable) for text in texts], f"{where} {name}")
-    check_variables(template, list(axis.values.values()), where)
+    template.check(axis.values.values(), where)
     return axis
 
 

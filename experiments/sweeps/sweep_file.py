@@ -30,7 +30,7 @@ from typing import Any
 from roambus.bridge.backends.registry import DEFAULT, backend_names
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import read_text
-from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, find_file, shipped_study
+from roambus.experiments.inventory import SWEEP_SUFFIX, find_file, shipped_study
 from roambus.experiments.sweeps.sweep import (
     AgentChoice,
     Axis,
@@ -40,7 +40,7 @@ from roambus.experiments.sweeps.sweep import (
     seed_range,
     validate,
 )
-from roambus.experiments.templates.render import find_template, find_variable
+from roambus.experiments.templates.template import Template, find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.settings import plain, unknown
 
@@ -51,7 +51,7 @@ _KEYS = ("template", "seeds", "backend", "measure", "set", "axes", "agents")
 
 def read_sweep(name: str) -> Sweep:
     """The sweep of that path or shipped name; raises UserError naming file and key."""
-    path = find_file("sweep", SWEEP_SUFFIX, name)
+    path = find_file("sweeps", name)
     sweep = _build(path, read_content(path))
     validate(sweep)
     return sweep
@@ -76,7 +76,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
     )
 
 
-def _fixed(path: Path, template: Path, settings: Mapping[str, Any]) -> dict[str, Scalar]:
+def _fixed(path: Path, template: Template, settings: Mapping[str, Any]) -> dict[str, Scalar]:
     """The variables under [set], named settings expanded. Raises UserError for one set twice."""
     fixed: dict[str, Scalar] = {}
     for name, value in settings.items():
@@ -91,7 +91,7 @@ def _fixed(path: Path, template: Path, settings: Mapping[str, Any]) -> dict[str,
     return fixed
 
 
-def _with_named(path: Path, template: Path, axis: Axis) -> Axis:
+def _with_named(path: Path, template: Template, axis: Axis) -> Axis:
     """The axis, or the zipped axis that a list of named settings means; raises UserError."""
     named = None if axis.title or axis.owner else find_named(template, axis.name)
     if named is None or axis.zipped:
@@ -132,7 +132,7 @@ def _agent(path: Path, label: str, options: object) -> AgentChoice:
 # single run, config = "C8" under [set] or config = ["C2", "C8"] under [axes] of another sweep of the template.
 
 
-def named_settings(template: Path) -> list[Axis]:
+def named_settings(template: Template) -> list[Axis]:
     """The zipped axes of a template's sweeps, the namesake's first; a broken sweep has none."""
     found: dict[str, Axis] = {}
     for axis in _zipped_axes(template):
@@ -141,19 +141,19 @@ def named_settings(template: Path) -> list[Axis]:
     return [*found.values()]
 
 
-def _zipped_axes(template: Path) -> Iterator[Axis]:
-    own = template.name.removesuffix(TEMPLATE_SUFFIX)
-    for file in sorted(template.parent.glob(f"*{SWEEP_SUFFIX}"), key=lambda file: (file.stem != own, file.name)):
+def _zipped_axes(template: Template) -> Iterator[Axis]:
+    files = template.file.parent.glob(f"*{SWEEP_SUFFIX}")
+    for file in sorted(files, key=lambda file: (file.stem != template.stem, file.name)):
         with suppress(UserError):
             content = read_content(file)
-            if template_of(file, content).resolve() == template.resolve():
+            if template_of(file, content).file.resolve() == template.file.resolve():
                 yield from (axis for axis in axes_of_table(file, content) if axis.zipped)
 
 
-def find_named(template: Path, name: str) -> Axis | None:
+def find_named(template: Template, name: str) -> Axis | None:
     """The named settings of that name, unless a variable of the template has it; else None."""
     with suppress(UserError):
-        find_variable(template, name, "")
+        template.variable(name, "")
         return None
     return next((axis for axis in named_settings(template) if axis.name == name), None)
 
@@ -188,13 +188,13 @@ def check_words(where: str, kind: str, words: Iterable[str], known: Sequence[str
             raise UserError(f"{where}: {unknown(kind, word, dict.fromkeys(known))}")
 
 
-def template_of(path: Path, content: Mapping[str, Any]) -> Path:
+def template_of(path: Path, content: Mapping[str, Any]) -> Template:
     """The template beside the sweep, or the shipped one; raises UserError."""
     name = content.get("template")
     if not isinstance(name, str):
         raise UserError(f"{path}: template: give the name or the path of a template")
     beside = path.parent / name
-    return beside if beside.is_file() else find_template(name)
+    return Template(beside) if beside.is_file() else find_template(name)
 
 
 _TABLES = {

@@ -18,14 +18,12 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.formats.ini.lookup import KEYS
 from roambus.bridge.keys import string
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import read_text
 from roambus.python_protocol.settings import KINDS, Kind, Range, Setting, kind_of, unknown
 
 Scalar = int | float | str | bool
@@ -47,20 +45,15 @@ def parse_scalar(text: str, variable: Setting | None = None) -> Scalar:
     return text == "true" if text in ("true", "false") else text
 
 
-def declared_variables(template: Path) -> dict[str, Setting] | None:
-    """Return the file's own variables, or None if it declares nothing; raise UserError."""
-    return _declared_in(read_text(template), str(template))
-
-
-@lru_cache(maxsize=64)
-def _declared_in(text: str, template: str) -> dict[str, Setting] | None:
+def declared_variables(text: str, file: Path) -> dict[str, Setting] | None:
+    """Return the variables at the head of a template's text, or None if it declares nothing; raise UserError."""
     if (head := _HEAD.search(text)) is None:
         return None
     try:
         table = tomllib.loads(head["toml"]).items()
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{template}: the variables at its head: {error}") from None
-    return {name: _variable(f"{template}: variable {name}", name, about) for name, about in table}
+        raise UserError(f"{file}: the variables at its head: {error}") from None
+    return {name: _variable(f"{file}: variable {name}", name, about) for name, about in table}
 
 
 def check_value(variable: Setting, value: Scalar, where: str) -> None:

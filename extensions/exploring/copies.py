@@ -3,7 +3,10 @@
 The bytes of a pickle are the state: types, signs, insertion orders, subclass attributes and shared references. Three
 exceptions go through `persistent_id`: text, bytes, notifications and filters are stored by value; classes, modules,
 what these hold, and the agent's generator are the same objects in every copy; with relative time a `Moment` is relative
-to now. A copy must have the bytes of its original, but for a set's order, which the verdict names.
+to now. A copy must have the bytes of its original.
+
+A set is filled again when it is copied, which can change its order, and the next copy changes it back. So the stored
+bytes are those whose copy has the original's order. Where no bytes have, the verdict names it.
 """
 
 from __future__ import annotations
@@ -52,8 +55,8 @@ class Numbering(Generic[Value]):
 _FIXED, _CHANCE, _MOMENT, _VALUE = range(4)
 _VALUES = (Notification, NotificationId, Filter)
 """Our immutable classes: equal values are one object in every copy."""
-_ROUNDS = 4
-"""After so many copies a state has to be stable."""
+_MOST_COPIES = 200
+"""After so many copies of copies a state has to come again: sets of few orders each may all have to be back."""
 
 
 class Copier:
@@ -71,7 +74,7 @@ class Copier:
         self._shared = {id(value): value for value in shared}
         """What all nodes of a run share, which is the same object in every copy."""
         self._stable: dict[bytes, bytes] = {}
-        """The state of the copy of each state."""
+        """The stored bytes of each state."""
         self.met_moments = False
         """Whether a moment was stored."""
 
@@ -129,21 +132,27 @@ class Copier:
         return (self._values if kind == _VALUE else self._fixed)[number]
 
     def encode_stable(self, value: object, now: SimTime, narrowed: set[str]) -> bytes:
-        """Return a state that a copy reproduces; raises UserError with the path of the refused part."""
+        """Return bytes whose copy is in this state; raises UserError with the path of the refused part."""
         try:
-            first = data = self.encode(value, now)
-            for _ in range(_ROUNDS):
-                again = self._stable.get(first) or self.encode(self.decode(data, now), now)
-                if again == data or first in self._stable:
-                    self._stable[first] = again
-                    return again
-                narrowed.add("sets in the order of their copies")
-                data = again
+            first = self.encode(value, now)
+            if first not in self._stable:
+                self._stable[first] = self._before_copy(first, now, narrowed)
+            return self._stable[first]
         except (UserError, KeyboardInterrupt):
             raise
         except Exception as error:
             raise UserError(f"{self._refused(value, error)}") from error
-        raise UserError(f"the state of {type(value).__name__} changes whenever it is copied")
+
+    def _before_copy(self, first: bytes, now: SimTime, narrowed: set[str]) -> bytes:
+        """Return the bytes whose copy has those bytes, or the nearest bytes that come again."""
+        found = [first]
+        while (after := self.encode(self.decode(found[-1], now), now)) not in found:
+            if len(found) == _MOST_COPIES:
+                raise UserError("its state changes whenever it is copied")
+            found.append(after)
+        if after != first:
+            narrowed.add("sets in the order of their copies")
+        return found[-1]
 
     def _refused(self, value: object, error: Exception) -> str:
         """Return the path of the innermost refused part, and the reason."""

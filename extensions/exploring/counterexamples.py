@@ -23,9 +23,8 @@ from roambus.bridge.transcript.commands import (
     Return,
     RunOut,
 )
-from roambus.bridge.transcript.document import Vocabulary, format_attributes, parse_document
+from roambus.bridge.transcript.document import Vocabulary, format_attributes
 from roambus.bridge.transcript.network import Network
-from roambus.bridge.transcript.transcript import follow
 from roambus.extensions.exploring.initial_state import BY_HAND, InitialState
 from roambus.extensions.exploring.steps import Step
 from roambus.python_protocol.events import Subscribe
@@ -98,16 +97,13 @@ class Writer:
         self._initial = initial
         self._sentences = Sentences(initial.plan.timeline.network, initial.plan.head.vocabulary)
 
-    def transcript(
-        self, steps: Sequence[Step], about: Iterable[str] = (), shows: Iterable[str] = (), *, follows: bool = True
-    ) -> str:
-        """The transcript: comments `about` it, the head, a command a step, and `follows`."""
+    def transcript(self, steps: Sequence[Step], about: Iterable[str] = (), shows: Iterable[str] = ()) -> str:
+        """The transcript without outputs: comments `about` it, the head, and a command a step."""
         comments = [f"# {line}".rstrip() for line in about]
         head = [line for line in self._initial.question.head if line.strip() and not line.startswith("#")]
         drawn = [line for line in head if line.split(" ")[0] != "agent" and line != BY_HAND]
         lines = [*comments, "", self._initial.agent_line, BY_HAND, *drawn, "", *self.commands(steps)]
-        text = "\n".join([*lines, *(f"> show {show}" for show in shows)]) + "\n"
-        return follow(parse_document(self._initial.question.path, text)) if follows else text
+        return "\n".join([*lines, *(f"> show {show}" for show in shows)]) + "\n"
 
     def commands(self, steps: Sequence[Step]) -> list[str]:
         """The commands, a line for the steps of an instant; without any it is the initial state that is wrong."""

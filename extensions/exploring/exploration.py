@@ -7,10 +7,13 @@ always works.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import starmap
 
 from roambus.bridge.host.event_loop import collector_paused
-from roambus.bridge.system.child_process import run_in_child
+from roambus.bridge.system.child_process import EndedError, run_in_child
+from roambus.bridge.system.errors import AgentError
 from roambus.bridge.transcript.transcript import Overrides, plan
 from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Bounds, Checker, Violation, Visitor
 from roambus.extensions.exploring.counterexamples import Writer
@@ -90,24 +93,33 @@ class Exploration:
         if checker.figures.ended_by == INTERRUPTED:
             return
         repetition = Repetition(checker, Writer(self.initial), self._fresh)
-        paths = [violation.path for violation in checker.violations if violation.name != RAISES]
-        found = next(filter(None, map(repetition.check, paths)), None) or repetition.check_drawn()
+        known = [
+            (violation.path, self._probe_of(violation)) for violation in checker.violations if violation.name != RAISES
+        ]
+        found = next(filter(None, starmap(repetition.check, known)), None) or repetition.check_drawn()
         checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
         if found:
             checker.violations = [Violation(REPEATS, found.text, found.path)]
 
     def _describe(self, violation: Violation) -> Counterexample:
         name, text, path = violation.name, violation.text, violation.path
-        steps = path
-        if name == PROPERTIES["probes arrive"].name:
-            steps = (*path, *self.checker.properties.failed_probe(self._state_after(path))[1][:_LONGEST_SHOWN])
         about = [f"{name}: {text}.", f"Found by roambus explore in {len(path)} steps."]
         agents, names = self.checker.properties.view(self.initial.state).agents, self.initial.plan.names
         known = {listing for agent in agents.values() for listing in agent.listings(names)}
         shows = [listing for listing in _SHOWN if listing in known]
-        # The transcript of an error ends in the error, too.
-        shown = Writer(self.initial).transcript(steps, about, shows, follows=name != RAISES)
+        shown = Writer(self.initial).transcript((*path, *self._probe_of(violation)), about, shows)
+        if name != RAISES:
+            with suppress(AgentError, EndedError):  # the transcript of an error ends in the error, too
+                shown = self._fresh.call(shown)
         return Counterexample(name, text, len(path), shown)
+
+    def _probe_of(self, violation: Violation) -> tuple[Step, ...]:
+        """Return the steps of the probe that shows a violation, up to the end of an instant."""
+        if violation.name != PROPERTIES["probes arrive"].name:
+            return ()
+        steps = self.checker.properties.failed_probe(self._state_after(violation.path))[1][:_LONGEST_SHOWN]
+        last = next((place for place, step in enumerate(reversed(steps)) if not step.is_open), 0)
+        return steps[: len(steps) - last]
 
     def _state_after(self, path: tuple[Step, ...]) -> State:
         """Return the state after steps from the initial one."""

@@ -44,10 +44,10 @@ LONGEST_RUN_S = 30
 
 @dataclass(frozen=True)
 class Walk:
-    """A path as a transcript by hand; `quiet` says of each state on it whether quiet properties are asked there."""
+    """A path as a transcript by hand; `quiet` says of each state on it which properties are asked (`compared`)."""
 
     transcript: str
-    quiet: tuple[bool, ...]
+    quiet: tuple[bool | None, ...]
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,6 @@ class ManualRun:
         begun = self._begins[place - 1] if place else timeline.manual_from
         now = timeline.moment(timeline.now if begun is None else begun)
         view = View(dict(enumerate(observer.agents)), observer.world, now, self._names)
-        wrong = compared(self._question.must, view, is_quiet=self._walk.quiet[place])
+        wrong = compared(self._question.must, view, self._walk.quiet[place])
         timers = [[(max(0, timer.at - now), timer.key) for timer in agent.timers] for agent in self._work.agents]
-        self._snapshots.append(snapshot(self._names, observer.world, timers, self._backend.messages(), wrong))
+        self._snapshots.append(snapshot(view, timers, self._backend.messages(), wrong))

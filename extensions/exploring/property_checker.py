@@ -169,7 +169,7 @@ class PropertyChecker:
     def _search_probe(self, begin: State, command: PublishEvent) -> tuple[str | None, tuple[Step, ...]]:
         """Follow a publication in every order of arrivals, depth first, to the first error."""
         twin, known, ends = self._model.twin(loses=False), set[State](), 0
-        is_over = self._end_of_probe(begin, command)
+        is_over = self.end_of_probe(begin, command)
         waiting: list[tuple[int, State | Raised, tuple[Step, ...], int]] = [
             (number, after, (), 0) for number, after in twin.carry_out(begin, command)
         ]
@@ -203,7 +203,7 @@ class PropertyChecker:
         twin = self._model.twin(loses=False)
         return list(twin.timeouts(state, twin.soonest(state)))
 
-    def _end_of_probe(self, begin: State, command: PublishEvent) -> Callable[[State, int], tuple[bool, str | None]]:
+    def end_of_probe(self, begin: State, command: PublishEvent) -> Callable[[State, int], tuple[bool, str | None]]:
         """Return a function that says whether a probe is over after so many timeouts, and the error."""
         twin, world = self._model.twin(loses=False), self._model.twin(loses=False).world(begin)
         identifier = NotificationId(command.node, world.numbers[command.node])

@@ -3,7 +3,7 @@
 Two histories with one state in the graph have different states in a run if an agent keeps some of it outside of its
 attributes, or goes by what a copy changes. So paths are drawn that reach a merged state by another way than the
 search did, and that go round cycles, and then go on at random within the graph. The path of each violation is compared,
-too.
+too. If probes are asked about, each path ends at a quiet state with one.
 """
 
 from __future__ import annotations
@@ -12,18 +12,23 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import NamedTuple
 
+from roambus.bridge.system.child_process import EndedError
 from roambus.extensions.exploring.checker import Checker
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, Walk, WalkResult
 from roambus.extensions.exploring.model import Model
 from roambus.extensions.exploring.nodes import Raised
+from roambus.extensions.exploring.properties import PROPERTIES
+from roambus.extensions.exploring.property_checker import probes
 from roambus.extensions.exploring.snapshots import Snapshot, compared, difference, snapshot
-from roambus.extensions.exploring.steps import State, Step
+from roambus.extensions.exploring.steps import State, Step, Successor
 
 Path = tuple[Step, ...]
-LEAST_WALKS, MOST_WALKS = 8, 60
+LEAST_WALKS, MOST_WALKS = 12, 60
 _STATES_A_WALK = 6000
 """A search of more states draws more walks: so they take a fixed share of its time, and repeat themselves."""
+_TRIES = 4
+"""Drawn for each walk, most of which are equal in a small graph."""
 _LONGEST = 40
 """Steps after those of the first part."""
 _RARE = 0.5
@@ -35,6 +40,14 @@ class Divergence(NamedTuple):
 
     path: Path
     text: str
+
+
+class _Place(NamedTuple):
+    """A state on a walk and its model, and whether quiet properties are asked there; None of a probe: no others."""
+
+    model: Model
+    state: State
+    is_quiet: bool | None = None
 
 
 class Edge(NamedTuple):
@@ -55,34 +68,40 @@ class Repetition:
         """A model of the same nodes whose worlds have their history."""
         if not rules.history:
             self._full = Model(self._model.size, self._model.nodes, rules._replace(history=True))
+        self._twin = self._model.twin(loses=False)
+        self._are_probed = PROPERTIES["probes arrive"] in rules.question.must
         self.walks, self.steps = 0, 0
 
     def check_drawn(self) -> Divergence | None:
         """Draw walks until one differs, or enough were made."""
-        known = set[Path]()
-        for _ in range(min(MOST_WALKS, LEAST_WALKS + len(self._checker) // _STATES_A_WALK)):
-            path = self._draw()
-            if path not in known and (found := self.check(path)):
+        most, known = min(MOST_WALKS, LEAST_WALKS + len(self._checker) // _STATES_A_WALK), set[tuple[Path, Path]]()
+        for _ in range(_TRIES * most):
+            walk = self._with_probe(self._draw()) if self._are_probed else (self._draw(), ())
+            if len(known) < most and walk not in known and (found := self.check(*walk)):
                 return found
-            known.add(path)
+            known.add(walk)
         return None
 
-    def check(self, path: Path) -> Divergence | None:
-        """Return how a fresh run of this path differs, if it does."""
+    def check(self, path: Path, probe: Path = ()) -> Divergence | None:
+        """Return how a fresh run of this path, and of the probe at its end, differs, if it does."""
         path = self._to_end_of_instant(path)
-        states, full = self._states(path), self._full_states(path)
+        passed = self._passed(path)
+        passed += self._probed(passed[-1], probe)
+        steps = (*path, *probe)[: len(passed) - 1]  # the last of a probe may raise an error
         # A transcript has a line for each instant, so a run can be looked at between instants.
-        places = [place for place, step in enumerate((*path, None)) if step is None or not step.at_once]
-        quiet = tuple(self._checker.properties.is_quiet(states[place]) for place in places)
-        made: WalkResult = self._fresh.call(Walk(self._writer.transcript(path, follows=False), quiet))
+        places = [place for place, step in enumerate((*steps, None)) if step is None or not step.at_once]
+        quiet = tuple(passed[place].is_quiet for place in places)
         self.walks += 1
-        self.steps += len(path)
+        self.steps += len(steps)
+        try:
+            made: WalkResult = self._fresh.call(Walk(self._writer.transcript(steps), quiet))
+        except EndedError as error:
+            return Divergence(steps, f"a fresh run ends: {error}")
         for number, place in enumerate(places):
             if number == len(made.snapshots):
-                return Divergence(path[:place], f"a fresh run ends: {made.error}")
-            searched = self._snapshot(full[place], is_quiet=quiet[number])
-            if text := difference(searched, made.snapshots[number]):
-                return Divergence(path[:place], f"after step {place} {text}")
+                return Divergence(steps[:place], f"a fresh run ends: {made.error}")
+            if text := difference(self._snapshot(passed[place]), made.snapshots[number]):
+                return Divergence(steps[:place], f"after step {place} {text}")
         return None
 
     def _to_end_of_instant(self, path: Path) -> Path:
@@ -117,27 +136,60 @@ class Repetition:
             if not isinstance(after, Raised) and (end := self._checker.number(after)) is not None:
                 yield Edge(step, end)
 
+    def _with_probe(self, path: Path) -> tuple[Path, Path]:
+        """Return the path up to a quiet state, and a probe there in one of its orders; else the path alone."""
+        states, passed, random = self._states(path), self._passed(path), self._random
+        quiet = [place for place, at in enumerate(passed) if at.is_quiet]
+        end = random.choice(quiet or [0])
+        commands = list(probes(self._model.world(states[end]), self._model.rules.publishers)) if quiet else []
+        if not commands:
+            return path, ()
+        twin, state = self._twin, self._twin_state(passed[end])
+        command, timeouts = random.choice(commands), 0
+        is_over = self._checker.properties.end_of_probe(state, command)
+        following, steps = _whole(twin, twin.carry_out(state, command)), list[Step]()
+        while following and len(steps) < _LONGEST:
+            step, state = random.choice(following)
+            steps.append(step)
+            following = _whole(twin, twin.arrivals(state))
+            if not following and not is_over(state, timeouts)[0]:
+                timeouts += 1
+                following = _whole(twin, twin.timeouts(state, twin.soonest(state)))
+        return path[:end], tuple(steps)
+
     # The search's side
 
     def _states(self, path: Path) -> list[State]:
         return _follow(self._model, self._checker.initial, path)
 
-    def _full_states(self, path: Path) -> list[State]:
+    def _passed(self, path: Path) -> list[_Place]:
+        """Return the places on a path, in worlds that have their history."""
         first, model = self._checker.initial, self._model
-        world = model.world(first)
-        return _follow(self._full, self._full.initial(first[: model.size], world, model.now(first)), path)
+        begin = self._full.initial(first[: model.size], model.world(first), model.now(first))
+        quiet = map(self._checker.properties.is_quiet, self._states(path))
+        return [_Place(self._full, *both) for both in zip(_follow(self._full, begin, path), quiet, strict=True)]
 
-    def _snapshot(self, state: State, *, is_quiet: bool) -> Snapshot:
-        model, names = self._full, self._checker.properties.names
-        world, nodes = model.world(state), model.nodes
+    def _probed(self, at: _Place, probe: Path) -> list[_Place]:
+        """Return the places of a probe from this quiet place on."""
+        if not probe:
+            return []
+        begun = self._twin.carry_out(self._twin_state(at), probe[0].command)
+        states = [end for number, end in begun if self._twin.steps[number] == probe[0] and not isinstance(end, Raised)]
+        return [_Place(self._twin, it) for state in states for it in _follow(self._twin, state, probe[1:])]
+
+    def _twin_state(self, at: _Place) -> State:
+        return self._twin.initial(at.state[: at.model.size], at.model.world(at.state), at.model.now(at.state))
+
+    def _snapshot(self, at: _Place) -> Snapshot:
+        model, state, nodes = at.model, at.state, at.model.nodes
         view = self._checker.properties.plain_view(model, state)
         messages = {
             link: [nodes.messages[item.message] for item in model.queues[state[place]]]
             for link, place in model.places.items()
         }
         timers = [nodes.timers(number, model.now(state)) for number in state[: model.size]]
-        wrong = compared(model.rules.question.must, view, is_quiet=is_quiet)
-        return snapshot(names, world, timers, messages, wrong)
+        wrong = compared(model.rules.question.must, view, at.is_quiet)
+        return snapshot(view, timers, messages, wrong)
 
 
 def _follow(model: Model, state: State, path: Iterable[Step]) -> list[State]:
@@ -147,3 +199,9 @@ def _follow(model: Model, state: State, path: Iterable[Step]) -> list[State]:
         ends = [end for number, end in model.successors(states[-1]) if model.steps[number] == step]
         states += [end for end in ends if not isinstance(end, Raised)][:1]
     return states
+
+
+def _whole(model: Model, successors: Iterable[Successor]) -> list[tuple[Step, State]]:
+    """Return the steps with all their consequences, but for losses."""
+    found = [(model.steps[number], end) for number, end in successors if not isinstance(end, Raised)]
+    return [(step, end) for step, end in found if not step.is_open and not getattr(step.command, "lost", False)]

@@ -22,7 +22,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import AgentError, SideEffectError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import Values, render
+from roambus.experiments.templates.template import Template, Values
 from roambus.extensions.vetting.findings import Finding, of_error, place_of_agent
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
@@ -35,7 +35,7 @@ HOLDS = "holds"
 """The trace row with a sent message's bytes, to compare contents."""
 SEED = 1
 LONGEST_STEP_S = 120.0
-TEMPLATE = Path(__file__).with_name("vet.ini.j2")
+TEMPLATE = Template(Path(__file__).with_name("vet.ini.j2"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Job:
             "payload": scene.payload,
             "step": scene.step,
         }
-        return parse_scenario(render(TEMPLATE, variables), TEMPLATE, TEMPLATES)
+        return parse_scenario(TEMPLATE.render(variables), TEMPLATE.file, TEMPLATES)
 
     def trace(self, scene: Scene) -> Path:
         """The trace file of a scene."""

@@ -3,14 +3,14 @@
 The page is a Jinja template in `report_page`, and its policy runs only its own script. The script draws the points
 that a reader chooses, from the numbers of `explorer`. Each claim stands beside the figure that shows it.
 
-Results are the whole study only with all its agents, values, seeds and fixed settings (`scope`).
+The first screen names the conditions that are not the study's.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,13 +35,11 @@ from roambus.experiments.inventory import shipped_studies
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.page_policy import page_template, source_hash
 from roambus.experiments.reporting.figure_files import all_figures
+from roambus.experiments.studies.conditions import OTHER, QUICK, WHOLE, differences, heads, scope
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, read_results
 from roambus.experiments.sweeps.request_file import command_of
-from roambus.experiments.sweeps.selection import override
-from roambus.experiments.sweeps.sweep import Sweep
 from roambus.extensions.viewer.explorer import explorer_data
 from roambus.extensions.viewer.inline_figure import inline_figure
-from roambus.python_protocol.settings import plain
 from roambus.spark.aggregation.aggregate import replace_file
 
 _SECONDS = ("time_limit", "publish_until")
@@ -82,37 +80,6 @@ def _agent_fact(measured: Measurements, agent: str) -> str:
 FEW_SEEDS = 5
 """With fewer seeds a point, intervals show large differences only."""
 _MOST_NAMED = 3
-WHOLE, QUICK, PART = "The whole study.", "The study in small (--quick).", "A part of the study."
-
-
-def scope(found: StudyResults) -> str:
-    """Whether the results are the whole study, the quick one, or something else."""
-    if found.study is None:
-        return "One sweep."
-    kinds = {_kind(sweep) for sweep in found.sweeps}
-    if len(found.sweeps) < len(found.study.sweeps) or len(kinds) > 1:
-        return PART
-    return kinds.pop()
-
-
-def _kind(found: SweepResults) -> str:
-    """Whether results cover the whole or the quick sweep; the whole covers both, so it is first."""
-    if found.origin is None:
-        return PART
-    own = found.origin.sweep
-    asked = found.origin.study.asked(own)
-    wanted = {WHOLE: asked, QUICK: override(asked, own.quick, own.quick_seeds)}
-    return next((kind for kind, sweep in wanted.items() if _is_covered(found.measured, sweep)), PART)
-
-
-def _is_covered(measured: Measurements, sweep: Sweep) -> bool:
-    fixed = {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
-    return (
-        fixed == {name: plain(value) for name, value in sweep.fixed.items()}
-        and all(set(axis.values) <= set(measured.values(axis.name)) for axis in sweep.axes)
-        and {choice.label for choice in sweep.agents} <= set(measured.agents)
-        and len(sweep.seeds) <= measured.seeds
-    )
 
 
 def reproduction(found: StudyResults) -> str:
@@ -140,24 +107,6 @@ def making(found: StudyResults) -> list[tuple[str, str]]:
 def _named(texts: set[str]) -> str:
     more = len(texts) - _MOST_NAMED
     return "; ".join(sorted(texts)[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def differences(found: StudyResults) -> list[tuple[str, str, str]]:
-    """Settings otherwise than in the study's own sweeps: name, here, there."""
-    origins = ((sweep.measured, sweep.origin) for sweep in found.sweeps if sweep.origin)
-    return [row for measured, origin in origins for row in _differences(measured, origin.study.asked(origin.sweep))]
-
-
-def _differences(measured: Measurements, asked: Sweep) -> Iterator[tuple[str, str, str]]:
-    there = {axis.name: ", ".join(axis.values) for axis in asked.axes}
-    there |= {name: plain(value) for name, value in asked.fixed.items()}
-    here = {axis: ", ".join(measured.values(axis)) for axis in measured.axes}
-    here |= {name: plain(value) for name, value in measured.sweep.get("set", {}).items()}
-    there |= {"agents": ", ".join(agent.label for agent in asked.agents), "seeds": str(len(asked.seeds))}
-    here |= {"agents": ", ".join(measured.agents), "seeds": str(measured.seeds)}
-    for name in there | here:
-        if here.get(name) != there.get(name):
-            yield name.replace("_", " "), here.get(name, "-"), there.get(name, "-")
 
 
 # Verdicts
@@ -273,7 +222,9 @@ def _content(found: StudyResults, results: Path) -> dict[str, Any]:
         "metrics": list({metric.column: metric for measured in sweeps for metric in measured.comparable()}.values()),
         "study": found.study,
         "scope": scope(found),
-        "differences": differences(found),
+        "is_other": scope(found) == OTHER,
+        "conditions": heads(found),
+        "differences": [row for sweep in found.sweeps for row in differences(sweep)],
         "making": making(found),
         "few_seeds": fewest if (fewest := min(measured.seeds for measured in sweeps)) < FEW_SEEDS else 0,
         "reproduction": reproduction(found),

@@ -238,9 +238,12 @@ def _draw_comparison(
     results: Path, selection: Selection, style: FigureStyle, own: StudyOptions, out: Path | None
 ) -> tuple[list[Path], Sequence[str]]:
     from roambus.experiments.comparing.comparison import draw_compared
+    from roambus.experiments.studies.conditions import conditions_of
 
     loaded, asked = selection.load(results, own)
-    return list(draw_compared(loaded.measured, asked, out or _figures_folder(loaded.folder), style)), loaded.problems
+    text = conditions_of(loaded.measured, loaded.folder, own.load_study())
+    files = draw_compared(loaded.measured, asked, out or _figures_folder(loaded.folder), style, text)
+    return list(files), loaded.problems
 
 
 def _figures_folder(results: Path) -> Path:

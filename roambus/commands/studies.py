@@ -98,10 +98,14 @@ def _report_study(study: Study, folder: Path) -> None:
     from roambus.experiments.claims import format_claims
     from roambus.experiments.page_policy import PAGES
     from roambus.experiments.reporting.figure_files import draw_figures
+    from roambus.experiments.studies.conditions import Difference, differences, heads
     from roambus.experiments.studies.study import read_results
 
     draw_figures(folder, study)
-    claims = [claim for found in read_results(folder, study).sweeps for claim in found.claims()]
+    results = read_results(folder, study)
+    differing = {found.folder: [*map(Difference._asdict, differences(found))] for found in results.sweeps}
+    answer("\n".join(heads(results)) or None, conditions=differing)
+    claims = [claim for found in results.sweeps for claim in found.claims()]
     if claims:
         answer(format_claims(claims), claims=claims)
     if make := named(PAGES).get("report"):  # of an extension

@@ -108,12 +108,12 @@ def _metrics(context: click.Context) -> Iterable[str]:
 def _variables(context: click.Context) -> Iterator[str]:
     from roambus.experiments.sweeps.selection import is_template
     from roambus.experiments.sweeps.sweep_file import named_settings, read_sweep
-    from roambus.experiments.templates.render import find_template, template_variables
+    from roambus.experiments.templates.template import find_template
 
     named = _argument(context)
     is_sweep = context.info_name == "sweep" and not is_template(named)
     template = read_sweep(named).template if is_sweep else find_template(named)
-    yield from (f"{name}=" for name in template_variables(template))
+    yield from (f"{name}=" for name in template.variables)
     yield from (f"{axis.name}={value}" for axis in named_settings(template) for value in axis.values)
 
 

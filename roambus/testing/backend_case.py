@@ -20,13 +20,13 @@ from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.run import RunPlan, write_inputs
 from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import render
+from roambus.experiments.templates.template import Template
 from roambus.python_protocol.messages.fields import U16
 from roambus.python_protocol.messages.message import Message, MessageSet
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime, format_time
 
-TEMPLATE = Path(__file__).with_name("backend_case.ini.j2")
+TEMPLATE = Template(Path(__file__).with_name("backend_case.ini.j2"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def write_case(
         "time_limit": format_time(time_limit),
         "processing_delay": format_time(processing_delay),
     }
-    plan = RunPlan(folder, Path(), render(TEMPLATE, values), TEMPLATES / "CC2420.txt", agent, seed)
+    plan = RunPlan(folder, Path(), TEMPLATE.render(values), TEMPLATES / "CC2420.txt", agent, seed)
     write_inputs(plan, folder)
     return Case(folder, read_scenario(folder / "run.ini"), messages)
 

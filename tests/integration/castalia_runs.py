@@ -28,7 +28,7 @@ from roambus.bridge.wire.wire_pb2 import (
 )
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND, SimTime

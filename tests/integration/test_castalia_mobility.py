@@ -27,7 +27,7 @@ from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import Template, find_template
 from tests.integration.castalia_runs import CASTALIAS_TRACE, ScriptedHost, Variables, run_alone, seconds, write_run
 
 pytestmark = pytest.mark.castalia
@@ -184,7 +184,9 @@ def first_ways(variables: Variables, backend: BackendFactory, results: Path) -> 
 
 def walked(template: str, backend: BackendFactory, results: Path) -> list[Row]:
     """The moves of a whole run, by its trace."""
-    (plan,) = plan_runs(Sweep("test", Path(template), (AgentChoice("beacon", "beacon"),), fixed=WALK), results)
+    (plan,) = plan_runs(
+        Sweep("test", Template(Path(template)), (AgentChoice("beacon", "beacon"),), fixed=WALK), results
+    )
     execute(plan, backend)
     rows = pq.read_table(plan.folder / TRACE_FILE).to_pylist()
     assert sum(row["event"] == "send" for row in rows) > 20

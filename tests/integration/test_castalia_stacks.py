@@ -16,6 +16,7 @@ from roambus.bridge.trace.parquet import read_footer
 from roambus.bridge.trace.schema import AIR
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+from roambus.experiments.templates.template import Template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.simtime import MILLISECOND
 from roambus.spark.metrics.run import Run
@@ -42,11 +43,11 @@ def radio(name: str) -> str:
     return f"{os.environ[CASTALIA_ROOT]}/Simulations/Parameters/Radio/{name}"
 
 
-def template(folder: Path, keys: str) -> Path:
+def template(folder: Path, keys: str) -> Template:
     """One of a user's own: the template `field`, and further keys."""
     file = folder / "mine.ini.j2"
     file.write_text(f'{{% include "field.ini.j2" %}}\n{keys}')
-    return file
+    return Template(file)
 
 
 def run(folder: Path, keys: str = "", **variables: Scalar) -> Run:

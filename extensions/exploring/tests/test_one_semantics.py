@@ -45,7 +45,7 @@ def test_random_schedules_lead_to_the_same_states(name: str) -> None:
         question = parse_question(Path("question.txt"), f"{QUESTIONS[name]}must nothing twice\n")
         exploration = Exploration(question, Overrides())
         steps, state = _walk(exploration, Random(f"{name}/{seed}"))
-        agents, world = _run(Writer(exploration.initial).transcript(steps, follows=False))
+        agents, world = _run(Writer(exploration.initial).transcript(steps))
         model = exploration.initial.model
         views = exploration.checker.properties.view(state).agents
         assert [_state_of(agent) for agent in agents] == [_state_of(view) for view in views.values()]

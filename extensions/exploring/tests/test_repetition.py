@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.extensions.exploring.checker import REPEATS, Bounds
+from roambus.extensions.exploring.copies import Copier
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.exploration import Exploration
 from roambus.extensions.exploring.fresh_runs import FreshProcesses
 from roambus.extensions.exploring.repetition import Repetition
 from roambus.extensions.exploring.scenario_file import parse_question
-from roambus.extensions.exploring.snapshots import Snapshot, difference
+from roambus.extensions.exploring.snapshots import Item, Snapshot, difference
 from roambus.extensions.exploring.tests.exploring import AGENTS, explored
 from roambus.extensions.exploring.verdicts import Report
+from roambus.python_protocol.filters import NotificationId
 
 QUESTION = "links n1-n2\nsetup\n  n2 subscribes f1\nmay 3 times n1 publishes e1\nmust nothing twice\n"
 STATEFUL = '''"""Delivers the third notification twice; it knows from elsewhere how many there were."""
@@ -81,7 +84,11 @@ class A(Agent):
 
     def __init__(self, node, roles, parameters, random):
         super().__init__(node, roles, parameters, random)
-        self.is_broken = False
+        self.is_broken = self.wants = False
+
+    @on(Subscribe)
+    def subscribe(self, event, now):
+        self.wants = True
 
     @counted
     def called(self):
@@ -91,6 +98,8 @@ class A(Agent):
     def publish(self, event, now):
         self.send(BROADCAST, Ping())
         self.send(BROADCAST, Tell(event.notification))
+        if self.wants:
+            self.deliver(event.notification)
 
     @on(Ping)
     def ping(self, ping, sender, now):
@@ -98,13 +107,19 @@ class A(Agent):
 
     @on(Tell)
     def listen(self, tell, sender, now):
-        self.deliver(tell.notification)
-        if self.is_broken:
+        if self.wants and dict(tell.notification.attributes)["topic"] == 1:
             self.deliver(tell.notification)
+            if self.is_broken:
+                {broken}
 
     def bump(self):
         {line}
 '''
+
+
+def stateful(line: str, broken: str = "self.deliver(tell.notification)") -> str:
+    """An agent that does something else with every third notification, which it counts elsewhere."""
+    return STATEFUL.format(line=line, broken=broken)
 
 
 def report(text: str) -> Report:
@@ -139,7 +154,7 @@ def test_state_outside_of_the_agent_is_found_by_a_fresh_run(
 ) -> None:
     """Whatever holds it: the search has merged histories that differ, and a run tells them apart."""
     monkeypatch.delenv("COUNT", raising=False)
-    (tmp_path / "outside.py").write_text(STATEFUL.format(line=line))
+    (tmp_path / "outside.py").write_text(stateful(line))
     found = report(f"agent {tmp_path / 'outside.py'}:A\n{QUESTION}")
     assert found.verdicts["nothing twice"].startswith("not decided: an agent did not repeat what it did")
     (shown,) = found.counterexamples
@@ -153,7 +168,7 @@ def test_state_in_another_module_is_found(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "deep_counts.py").write_text("seen = []\n\n\ndef bump():\n    seen.append(1)\n    return len(seen)\n")
     (tmp_path / "near_counts.py").write_text("import deep_counts\n\nbump = lambda: deep_counts.bump()\n")
     line = "import near_counts; return near_counts.bump()"
-    (tmp_path / "outside.py").write_text(STATEFUL.format(line=line))
+    (tmp_path / "outside.py").write_text(stateful(line))
     assert [
         counterexample.name
         for counterexample in report(f"agent {tmp_path / 'outside.py'}:A\n{QUESTION}").counterexamples
@@ -163,16 +178,115 @@ def test_state_in_another_module_is_found(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_same_state_in_an_attribute_is_explored(tmp_path: Path) -> None:
     """Then the fault is found, and the runs do what the search has seen."""
     line = "self.number = getattr(self, 'number', 0) + 1; return self.number"
-    (tmp_path / "inside.py").write_text(STATEFUL.format(line=line))
+    (tmp_path / "inside.py").write_text(stateful(line))
     found = report(f"agent {tmp_path / 'inside.py'}:A\n{QUESTION}")
     assert found.verdicts["nothing twice"].startswith("does not hold: ")
     assert found.walks > 1
 
 
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (
+            "self.deliver(tell.notification)",
+            "n2 has delivered e1, e1#2, e1#3, e1#3 in a fresh run, and e1, e1#2, e1#3 in",
+        ),
+        (
+            "self.send(sender, tell)",
+            "under way n2 -> n1 TELL notification=e1#3 in a fresh run, and nothing in the search",
+        ),
+        ("self.set_timer('late', 3)", "timers of n2 'late' in 3ns in a fresh run, and nothing in the search"),
+        ("self.is_known = True", "violations mine: it is known in a fresh run, and nothing in the search"),
+        ("raise ValueError('three')", "a fresh run ends: "),
+    ],
+)
+def test_each_part_of_a_state_is_compared(tmp_path: Path, broken: str, said: str) -> None:
+    """Deliveries, messages, timers, and the properties: each is named where it alone differs."""
+    (tmp_path / "outside.py").write_text(stateful("A.count += 1; return A.count", broken))
+    (tmp_path / "mine.py").write_text(
+        "from roambus.extensions.exploring.properties import at_any_time\n\n\n@at_any_time\ndef mine(view):\n"
+        "    return 'it is known' if hasattr(view.agents[1], 'is_known') else None\n"
+    )
+    found = report(f"agent {tmp_path / 'outside.py'}:A\n{QUESTION}must {tmp_path / 'mine.py'}:mine\n")
+    (shown,) = found.counterexamples
+    assert (shown.name, said in shown.text) == (REPEATS, True), shown.text
+
+
+def test_what_only_a_probe_shows_is_found(tmp_path: Path) -> None:
+    """Nobody wants what is published, so that only a probe is delivered, and in the fresh run twice."""
+    (tmp_path / "outside.py").write_text(stateful("A.count += 1; return A.count"))
+    text = QUESTION.replace("publishes e1", "publishes e2").replace("nothing twice", "probes arrive")
+    (shown,) = report(f"agent {tmp_path / 'outside.py'}:A\n{text}").counterexamples
+    assert (shown.name, "n2 has delivered e1, e1 in a fresh run, and e1 in the search" in shown.text) == (
+        REPEATS,
+        True,
+    ), shown.text
+    assert shown.transcript.count("n2 delivers e1") == 2
+
+
+SETS = '''"""Remembers in a set."""
+from roambus import BROADCAST, Agent, Message, Notification, Publish, Subscribe, on
+
+
+class Tell(Message, tag=1):
+    """A notification on its way."""
+
+    notification: Notification
+
+
+class A(Agent):
+    """Delivers what is new, and repeats all that it knows of in the order of the set."""
+
+    def __init__(self, node, roles, parameters, random):
+        super().__init__(node, roles, parameters, random)
+        self.known = set()
+
+    @on(Subscribe)
+    def subscribe(self, event, now):
+        pass
+
+    @on(Publish)
+    def publish(self, event, now):
+        self.send(BROADCAST, Tell(event.notification))
+
+    @on(Tell)
+    def listen(self, tell, sender, now):
+        if tell.notification{key} not in self.known:
+            self.known.add(tell.notification{key})
+            for _ in self.known:
+                self.note("order", detail=str(list(self.known)))
+            self.deliver(tell.notification)
+'''
+
+
+@pytest.mark.parametrize("key", [".id", ".id.sequence", ".attributes", ""])
+def test_an_agent_may_keep_sets(tmp_path: Path, key: str) -> None:
+    """Of every kind: one whose copy is in another order is stored in an order whose copy is in its own."""
+    (tmp_path / "sets.py").write_text(SETS.format(key=key))
+    lines = "links n1-n2 n2-n3\nsetup\n  n2 subscribes f1\nmay 3 times n1 publishes e1\nmay 3 times n3 publishes e1\n"
+    found = report(f"agent {tmp_path / 'sets.py'}:A\n{lines}must nothing twice\n")
+    assert found.verdicts["nothing twice"].startswith("holds ")
+
+
+def test_a_set_has_the_order_of_its_original() -> None:
+    """Also if a copy of the copy is in it and the copy itself in another, as of every sixth set."""
+    random, turned = Random("sets"), 0
+    for _ in range(500):
+        ids = {NotificationId(random.randrange(6), random.randrange(8)) for _ in range(random.randint(1, 12))}
+        narrowed = set[str]()
+        copier = Copier(Random(0))
+        copied = copier.decode(copier.encode_stable(ids, 0, narrowed), 0)
+        assert copied == ids
+        assert narrowed or list(copied) == list(ids)
+        assert copier.encode_stable(copied, 0, set()) == copier.encode_stable(ids, 0, set())
+        turned += list(copier.decode(copier.encode(ids), 0)) != list(ids) and not narrowed
+    assert turned > 50
+
+
 def test_nodes_share_what_they_share_in_a_run(tmp_path: Path) -> None:
     """A sentinel that is compared by `is` stays the same object."""
-    text = STATEFUL.format(line="return 3 * (self.last is not UNSET)").replace(
-        "self.is_broken = False", "self.is_broken, self.last = False, UNSET"
+    text = stateful("return 3 * (self.last is not UNSET)").replace(
+        "self.is_broken = ", "self.last = UNSET; self.is_broken = "
     )
     (tmp_path / "sentinel.py").write_text(
         text.replace("ENDLESS =", "class Unset: pass\n\n\nUNSET = Unset()\nENDLESS =")
@@ -220,17 +334,22 @@ def test_a_walk_reaches_merged_states_by_other_ways() -> None:
     assert len(set(paths)) > 10
 
 
+E1 = Item("0.0", "e1")
+
+
 @pytest.mark.parametrize(
     ("searched", "fresh", "said"),
     [
-        ({"n2 has delivered": ("0.0",)}, {}, "n2 has delivered nothing in a fresh run, and 0.0 in the search"),
-        ({}, {"timers of n1": ("'a' in 1s",)}, "timers of n1 'a' in 1s in a fresh run, and nothing in the search"),
-        ({"violations": ("x",)}, {"violations": ("y",)}, "violations y in a fresh run, and x in the search"),
-        ({"violations": ("x",)}, {"violations": ("x",)}, None),
+        ({"n2 has delivered": (E1,)}, {}, "n2 has delivered nothing in a fresh run, and e1 in the search"),
+        ({}, {"n2 has delivered": (E1,)}, "n2 has delivered e1 in a fresh run, and nothing in the search"),
+        ({"x": (Item("1", "1"),)}, {"x": (Item("True", "1"),)}, "x True in a fresh run, and 1 in the search"),
+        ({"x": (E1, E1)}, {"x": (E1,)}, "x e1 in a fresh run, and e1, e1 in the search"),
+        ({"x": (E1._replace(shown="the probe"),)}, {"x": (E1,)}, None),
+        ({"x": (E1._replace(shown="the probe"),)}, {"x": (E1, E1)}, "x e1, e1 in a fresh run, and e1 in the search"),
     ],
 )
 def test_a_difference_is_named(searched: Snapshot, fresh: Snapshot, said: str | None) -> None:
-    """With both sides of it."""
+    """With both sides of it in the words of the scenario, and exactly if these are the same."""
     assert difference(searched, fresh) == said
 
 

@@ -335,4 +335,3 @@ STUDY = Study(
         "are, so that AODV does not compete in the maps.",
     ),
 )
-"""The study of `roambus reproduce interest`."""

@@ -137,16 +137,17 @@ def node(tmp_path: Path) -> Iterator[LiveNode]:
 
 def test_a_node_of_another_version_refuses(node: LiveNode, tmp_path: Path) -> None:
     """What it would run is not what the conductor has: nobody could say what the trace is a trace of."""
+    from roambus.experiments.inventory import TEMPLATES  # noqa: PLC0415
     from roambus.experiments.sweeps.runner import render_point  # noqa: PLC0415
     from roambus.experiments.sweeps.selection import sweep_of  # noqa: PLC0415
     from roambus.experiments.sweeps.sweep import AgentChoice, expand  # noqa: PLC0415
-    from roambus.experiments.templates.render import find_template  # noqa: PLC0415
+    from roambus.experiments.templates.template import find_template  # noqa: PLC0415
 
     template = find_template("field")
     (point,) = expand(sweep_of("test", template, AgentChoice("beacon", "beacon", ()), {"nodes": ["2"]}))
     files = {
         "run.ini": render_point(template, point).encode(),
-        "CC2420.txt": (template.parent / "CC2420.txt").read_bytes(),
+        "CC2420.txt": (TEMPLATES / "CC2420.txt").read_bytes(),
     }
     asked = {
         "ask": "prepare", "run": "ab" * 8, "files": list(files), "agent": "beacon", "code": "0" * 64, "level": "app",

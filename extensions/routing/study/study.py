@@ -212,4 +212,3 @@ STUDY = Study(
         "The sweep `routing-acknowledged` is the same over IEEE 802.15.4.",
     ),
 )
-"""The study of `roambus reproduce routing`."""

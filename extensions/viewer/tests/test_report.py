@@ -18,21 +18,17 @@ from roambus.experiments.claims import Bound, Claim, Part, Side, Verdict
 from roambus.experiments.figures.style import FigureStyle
 from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import draw_figures, metric_figures
-from roambus.experiments.studies.study import StudyResults, load_study, read_results
+from roambus.experiments.studies.study import read_results
 from roambus.extensions.viewer.report import (
-    PART,
-    WHOLE,
     dial,
-    differences,
     facts,
     making,
     reason,
     report_page,
-    scope,
     write_report,
 )
-from roambus.extensions.viewer.report import QUICK as QUICK_SCOPE
 from tests.experiments.measured import HOSTILE, QUICK, measurements, of_thesis, write_measurements
+from tests.experiments.studies.test_conditions import whole
 
 
 class Page(HTMLParser):
@@ -143,16 +139,6 @@ def test_the_picture_of_a_quantity_has_the_claimed_side_on_the_right(side: Side,
     assert sorted([at["low"], at["high"]]) == pytest.approx([50 + 46 * 2 / 4, 96])
 
 
-def test_what_differs_from_the_whole_study_is_listed() -> None:
-    """Settings, values, agents and seeds, here and there; of the whole study nothing is."""
-    found = StudyResults(load_study("thesis"), (of_thesis(QUICK),))
-    differing = {name: (here, there) for name, here, there in differences(found)}
-    assert differing["time limit"] == ("200", "700")
-    assert differing["config"] == ("C2, C4, C8", "C2, C4, C8, C16, C32")
-    assert differing["agents"] == ("mft, aodv", "mft, aodv, mft-as-published, aodv-thesis")
-    assert differing["seeds"] == ("3", "10")
-
-
 def test_what_was_run() -> None:
     """Agents, axes, seeds, number of runs and durations."""
     known = dict(facts(QUICK))
@@ -175,20 +161,32 @@ def test_the_first_screen_says_how_it_was_made(tmp_path: Path) -> None:
     assert made["run time"] == "120 s of CPU in all"
 
 
-def test_the_first_screen_says_whether_it_is_the_whole(page: Page, tmp_path: Path) -> None:
-    """The study in small, the whole one, or a part; and that few seeds refute nothing."""
+def test_the_first_screen_says_whether_it_is_the_whole(page: Page) -> None:
+    """The whole study, the one in small, a part, or other conditions; and that few seeds refute nothing."""
+    assert "The study under other conditions." in page.text
     assert "is not refuted" in page.text
     assert "3 seeds a point" in page.text
-    kinds = {
-        QUICK_SCOPE: measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3),
-        WHOLE: measurements(seeds=10, agents=("mft", "aodv", "mft-as-published", "aodv-thesis")),
-        PART: measurements(configs=("C2",), speeds=("2",), seeds=3),
-    }
-    asked = load_study("thesis").asked(load_study("thesis").sweeps[0])
-    for kind, measured in kinds.items():
-        quick = {"time_limit": "200", "publish_until": "143"} if kind is QUICK_SCOPE else {}
-        measured.sweep["set"] = {**asked.fixed, **quick}
-        assert scope(StudyResults(load_study("thesis"), (of_thesis(measured),))) == kind
+
+
+def test_the_first_screen_names_other_conditions(page: Page, tmp_path: Path) -> None:
+    """Each setting and part, before the claims, whose heading says it, too; of the whole study nothing stands there."""
+    head, _, claims = page.text.partition("Claims of the thesis, under other conditions")
+    assert "Conditions differ from those of study thesis: time limit 200 s (study: 700 s); publish until 150 s" in head
+    assert "Only a part of study thesis was run: agents mft, aodv; config C2, C4, C8; speed 2, 8; seeds 3" in head
+    assert "not run: config C32" in claims
+    write_measurements(whole(), tmp_path)
+    own = Page(report_page(tmp_path))
+    assert "The whole study." in own.text
+    assert "Conditions differ" not in own.text
+    assert "other conditions" not in own.text
+
+
+def test_every_caption_in_the_page_names_other_conditions(page: Page, quick_results: Path) -> None:
+    """A figure is copied without the page's head."""
+    html = (quick_results / "report.html").read_text(encoding="utf-8")
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    assert len(captions) == sum(tag == "figure" for tag, _ in page.elements) > 10
+    assert all("time limit 200 s (study: 700 s)" in caption for caption in captions)
 
 
 def test_missing_runs_are_reported() -> None:

@@ -15,7 +15,7 @@ from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from tests.support.recordings import k7, row
 

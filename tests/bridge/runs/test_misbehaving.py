@@ -10,7 +10,7 @@ from roambus.bridge.runs.run import execute, execute_in_child
 from roambus.bridge.system.errors import RoambusError
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from tests.support.backends import everybody_hears_everybody
 from tests.support.misbehaving.catalogue import Misbehaving, write
 from tests.support.misbehaving.messages import MESSAGES

@@ -21,6 +21,7 @@ from roambus.bridge.runs.run import RunPlan, execute, run_key
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.runner import plan_run, plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand
+from roambus.experiments.templates.template import Template
 
 TEMPLATE = """\
 {% set mobility = "file" %}{% set nodes = 2 %}{% set time_limit = 10 %}
@@ -38,7 +39,7 @@ Write = Callable[..., RunPlan]
 
 
 def sweep_of(template: Path) -> Sweep:
-    return Sweep("test", template, (AgentChoice("beacon", "beacon"),))
+    return Sweep("test", Template(template), (AgentChoice("beacon", "beacon"),))
 
 
 @pytest.fixture
@@ -136,5 +137,6 @@ def test_a_template_alone_is_rendered_without_its_files(write: Write, tmp_path: 
     """`roambus run --render` needs nothing but the template."""
     write()
     shutil.rmtree(tmp_path / "ways")
-    (point,) = expand(sweep_of(tmp_path / "walk.ini.j2"))
-    assert 'MobilityManager.file = "ways/walk.movements"' in plan_run(tmp_path / "walk.ini.j2", point, tmp_path).ini
+    sweep = sweep_of(tmp_path / "walk.ini.j2")
+    (point,) = expand(sweep)
+    assert 'MobilityManager.file = "ways/walk.movements"' in plan_run(sweep.template, point, tmp_path).ini

@@ -16,7 +16,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -53,7 +53,7 @@ def scenario(agent: str, seed: int) -> Scenario:
     template = find_template("thesis")
     values = {"brokers": 4, "subscribers": 4, "side": 45, "speed": 10, "time_limit": SECONDS, "publish_until": SECONDS}
     run: dict[str, Scalar] = {"seed": seed, "agent": agent, "agent_parameters": ""}
-    return parse_scenario(render(template, {**values, **run}), template, TEMPLATES)
+    return parse_scenario(template.render({**values, **run}), template.file, TEMPLATES)
 
 
 def with_faults(described: Scenario) -> Scenario:

@@ -21,7 +21,7 @@ from roambus.bridge.trace.parquet import DamagedTraceError, read_about, read_foo
 from roambus.bridge.trace.schema import LONGEST, RUN_KEY, TRACE_SCHEMA, About
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.baselines import GossipParameters
 

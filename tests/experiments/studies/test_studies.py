@@ -188,7 +188,7 @@ def test_a_study_has_its_metrics_figures_and_its_own_kinds(results: tuple[Study,
     made = Blank("blank", "Nothing", "", "")
     own = replace(study, sweeps=(replace(study.sweeps[0], drawings=lambda _: (made,)), study.sweeps[1]))
     drawn, figure = all_figures(read_results(folder / "thesis", own).sweeps[0])
-    assert drawn is made
+    assert drawn == made.with_remark(drawn.remark)
     assert isinstance(figure, Figure)
     assert (figure.name, figure.y_title, figure.series[0].label) == ("first", "size (B)", "MFT-PubSub")
 

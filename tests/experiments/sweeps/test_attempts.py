@@ -15,7 +15,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.experiments.sweeps.attempts import attempt
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from roambus.python_protocol.agent import Agent
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody

@@ -10,7 +10,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.selection import axis_of, is_template, sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice
 from roambus.experiments.sweeps.sweep_file import named_settings
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import Template, find_template
 
 SWEEP = """
 template = "mine.ini.j2"
@@ -50,7 +50,7 @@ def test_sweeps_beside_a_template_of_ones_own_name_its_settings(tmp_path: Path) 
     (tmp_path / "sizes.toml").write_text(SWEEP)
     (tmp_path / "broken.toml").write_text("template = ")
     (tmp_path / "other.toml").write_text(SWEEP.replace("mine.ini.j2", "thesis").replace("nodes", "brokers"))
-    assert axis_of(template, "config", "large").values == {"large": {"nodes": 9}}
+    assert axis_of(Template(template), "config", "large").values == {"large": {"nodes": 9}}
 
 
 def test_a_template_is_swept_by_what_is_set() -> None:

@@ -23,7 +23,7 @@ from roambus.experiments.sweeps.processes import Processes
 from roambus.experiments.sweeps.progress import Progress, describe
 from roambus.experiments.sweeps.runner import Summary, plan_runs, run_plans
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import Template, find_template
 from tests.support.agents import write_agent
 from tests.support.backends import everybody_hears_everybody
 
@@ -162,8 +162,8 @@ def test_a_bad_template_is_found_before_anything_runs(tmp_path: Path, line: str,
     """The first match wins, so the line at the top counts."""
     agent = write_agent(tmp_path, "agent", "pass")
     template = tmp_path / "mine.ini.j2"
-    template.write_text(f"{line}\n{find_template('field').read_text()}")
-    sweep = Sweep("test", template, (AgentChoice("mine", str(agent)),))
+    template.write_text(f"{line}\n{find_template('field').file.read_text()}")
+    sweep = Sweep("test", Template(template), (AgentChoice("mine", str(agent)),))
     with pytest.raises(UserError, match=message):
         plan_runs(sweep, tmp_path / "out")
     assert not (tmp_path / "out").exists()

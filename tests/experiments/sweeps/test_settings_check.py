@@ -12,6 +12,7 @@ from roambus.experiments.inventory import names
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, plain_axis
 from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.templates.template import Template
 
 LINES = {
     "seed": "seed-set = {{ seed }}",
@@ -42,7 +43,7 @@ def planned(folder: Path, lacking: str = "", **about: object) -> int:
     template = folder / "mine.ini.j2"
     lines = {**LINES, lacking: "SN.field_x = 10\nSN.field_y = 10" if lacking == "side" else ""}
     template.write_text(HEAD + "\n".join(filter(None, lines.values())) + "\n")
-    sweep = replace(Sweep("mine.toml", template, (BEACON,)), **about)  # type: ignore[arg-type]  # as a test has them
+    sweep = replace(Sweep("mine.toml", Template(template), (BEACON,)), **about)  # type: ignore[arg-type]  # as a test has them
     return len(plan_runs(sweep, folder / "results"))
 
 
@@ -105,7 +106,7 @@ def test_runs_are_compared_by_what_is_read(tmp_path: Path, line: str, about: dic
     template = tmp_path / "mine.ini.j2"
     lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10", "seed": line}
     template.write_text(HEAD[HEAD.index("[General]") :] + "\n".join(lines.values()) + "\n")
-    sweep = replace(Sweep("mine.toml", template, (BEACON,), seeds=(0, 1)), **about)  # type: ignore[arg-type]
+    sweep = replace(Sweep("mine.toml", Template(template), (BEACON,), seeds=(0, 1)), **about)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=message):
         plan_runs(sweep, tmp_path / "results")
 
@@ -124,7 +125,10 @@ def test_a_variable_that_a_test_reads_may_be_set(tmp_path: Path) -> None:
         template = tmp_path / "mine.ini.j2"
         fixed = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
         template.write_text(HEAD[HEAD.index("[General]") :] + "\n".join([*fixed.values(), use]) + "\n")
-        assert len(plan_runs(Sweep("mine.toml", template, (BEACON,), (plain_axis("foo", [5]),)), tmp_path / "r")) == 1
+        assert (
+            len(plan_runs(Sweep("mine.toml", Template(template), (BEACON,), (plain_axis("foo", [5]),)), tmp_path / "r"))
+            == 1
+        )
 
 
 def test_a_value_that_is_the_default_may_be_set(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import override, with_agents
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import Template, find_template
 from roambus.experiments.templates.variables import parse_scalar
 
 GOOD = """\
@@ -113,7 +113,7 @@ def test_every_combination_is_expanded_once(lengths: list[int], agents: int, see
     """As many runs as the product of all lengths, each with a folder of its own and the values that it names."""
     axes = tuple(plain_axis(f"axis{number}", list(range(length))) for number, length in enumerate(lengths))
     choices = tuple(AgentChoice(f"agent{number}", "mft") for number in range(agents))
-    points = expand(Sweep("test", Path("template"), choices, axes, tuple(range(seeds))))
+    points = expand(Sweep("test", Template(Path("template")), choices, axes, tuple(range(seeds))))
     assert len(points) == len({point.place for point in points}) == prod(lengths) * agents * seeds
     assert all(str(point.variables[axis]) == label for point in points for axis, label in point.axes)
 
@@ -345,7 +345,7 @@ def test_texts_that_would_have_one_name_are_told_apart(tmp_path: Path) -> None:
 
 def test_a_template_may_have_any_suffix(tmp_path: Path) -> None:
     """Only .toml makes a file a sweep."""
-    (tmp_path / "port.ini").write_text(find_template("field").read_text())
+    (tmp_path / "port.ini").write_text(find_template("field").file.read_text())
     assert Request(str(tmp_path / "port.ini"), agents="gossip").sweep().name == "port"
 
 

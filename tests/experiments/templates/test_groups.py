@@ -17,7 +17,7 @@ from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import sweep_of
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.roles import Role
 from roambus.spark.metrics.run import Run
@@ -32,8 +32,8 @@ def test_each_node_stays_in_the_area_of_its_group(mobility: str, tmp_path: Path)
     """From its start to the end of the run; nodes that are in no group have the whole field."""
     run: dict[str, Scalar] = {"seed": 3, "agent": "beacon", "agent_parameters": ""}
     template = find_template("field")
-    ini = render(template, {**SETTINGS, **run, "mobility": mobility})
-    scenario = parse_scenario(ini, tmp_path / "run.ini", template.parent)
+    ini = template.render({**SETTINGS, **run, "mobility": mobility})
+    scenario = parse_scenario(ini, tmp_path / "run.ini", TEMPLATES)
     for points, (left, bottom, right, top) in zip(paths_of(scenario), BOXES, strict=True):
         places = positions(points, np.arange(0, 60, 0.5))
         assert (places >= (left, bottom)).all()
@@ -51,13 +51,13 @@ def test_shares_of_the_nodes_crash_or_stand_still(tmp_path: Path) -> None:
         "still_share": 0.5,
         "roles": "publishers-are-brokers",
     }
-    scenario = parse_scenario(render(template, {**run, **chosen}), tmp_path / "run.ini", TEMPLATES)
+    scenario = parse_scenario(template.render({**run, **chosen}), tmp_path / "run.ini", TEMPLATES)
     assert len({fault.node for fault in scenario.faults}) == 3
     moved = [len(np.unique(positions(path, np.arange(0, 60, 0.5)), axis=0)) > 1 for path in paths_of(scenario)]
     assert moved.count(False) == 3
     roles = [node.roles for node in scenario.nodes]
     assert roles == [Role.PUBLISHER | Role.BROKER] * 2 + [Role.SUBSCRIBER] * 2 + [Role.BROKER] * 2
-    assert "faults" not in render(template, run)
+    assert "faults" not in template.render(run)
 
 
 def plan_of(folder: Path, **more: Scalar) -> RunPlan:

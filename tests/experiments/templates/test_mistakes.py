@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.templates.render import render, template_variables
+from roambus.experiments.templates.template import Template
 
 RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": ""}
 DEEP = "(" * 400 + ")" * 400
@@ -34,17 +34,26 @@ def test_a_mistake_in_a_template_is_one_line(tmp_path: Path, text: str) -> None:
     template = tmp_path / "mine.ini.j2"
     template.write_text(text)
     with pytest.raises(UserError, match=MISTAKES[text]):
-        render(template, RUN)
+        Template(template).render(RUN)
+
+
+@pytest.mark.parametrize("text", [text for text in MISTAKES if "no_such" in text])
+def test_a_mistake_has_its_place_in_a_list_of_variables_too(tmp_path: Path, text: str) -> None:
+    """Jinja calls the text that it only looks through by a name of its own."""
+    template = tmp_path / "mine.ini.j2"
+    template.write_text(text)
+    with pytest.raises(UserError, match=MISTAKES[text]):
+        assert Template(template).variables
 
 
 def test_templates_that_include_each_other_have_the_variables_of_both(tmp_path: Path) -> None:
     """Listing them ends."""
     (tmp_path / "one.ini.j2").write_text("{{ a }}{% include 'two.ini.j2' %}")
     (tmp_path / "two.ini.j2").write_text("{{ b }}{% include 'one.ini.j2' %}")
-    assert template_variables(tmp_path / "one.ini.j2") == {"a": None, "b": None}
+    assert Template(tmp_path / "one.ini.j2").variables == {"a": None, "b": None}
 
 
-@pytest.mark.parametrize("use", [lambda path: render(path, RUN), template_variables])
+@pytest.mark.parametrize("use", [lambda path: Template(path).render(RUN), lambda path: Template(path).variables])
 def test_a_template_that_is_no_text_is_refused(tmp_path: Path, use: object) -> None:
     """With the byte at which that shows."""
     (tmp_path / "mine.ini.j2").write_bytes(b"network = \xff")
@@ -71,6 +80,6 @@ def test_what_a_template_renders_is_bounded(
     template = tmp_path / "x.ini.j2"
     template.write_text(text)
     with pytest.raises(UserError, match=problem) as raised:
-        render(template, {})
+        Template(template).render({})
     assert str(template) in str(raised.value)
     assert resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY

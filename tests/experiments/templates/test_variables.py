@@ -9,30 +9,30 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, shipped_files
-from roambus.experiments.templates.render import check_variables, find_template, render, template_variables
+from roambus.experiments.templates.template import Template, find_template
 from roambus.experiments.templates.variables import Scalar, declared_variables, parse_scalar
 
 RUN: dict[str, Scalar] = {"seed": 1, "agent": "beacon", "agent_parameters": ""}
 OURS = shipped_files(TEMPLATE_SUFFIX)
 
 
-def own(folder: Path, text: str) -> Path:
+def own(folder: Path, text: str) -> Template:
     file = folder / "own.ini.j2"
     file.write_text(text, encoding="utf-8")
-    return file
+    return Template(file)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_variable_of_ours_is_declared_with_its_meaning(name: str) -> None:
     """In a sentence."""
-    declared = template_variables(OURS[name])
+    declared = Template(OURS[name]).variables
     assert all(variable is not None and variable.meaning.endswith(".") for variable in declared.values())
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_template_of_ours_can_be_rendered_as_it_is(name: str) -> None:
     """With the defaults that it declares."""
-    assert "[General]" in render(OURS[name], RUN)
+    assert "[General]" in Template(OURS[name]).render(RUN)
 
 
 def test_a_declared_default_is_what_a_template_gets_unless_it_is_set(tmp_path: Path) -> None:
@@ -40,15 +40,15 @@ def test_a_declared_default_is_what_a_template_gets_unless_it_is_set(tmp_path: P
     template = own(
         tmp_path, '{#- variables\nnodes = { default = 3, meaning = "Nodes." }\n-#}\nSN.numNodes = {{ nodes }}'
     )
-    assert render(template, RUN) == "SN.numNodes = 3"
-    assert render(template, {**RUN, "nodes": 7}) == "SN.numNodes = 7"
+    assert template.render(RUN) == "SN.numNodes = 3"
+    assert template.render({**RUN, "nodes": 7}) == "SN.numNodes = 7"
 
 
 def test_an_optional_variable_is_not_defined_unless_it_is_set(tmp_path: Path) -> None:
     """The template can ask whether it is."""
     head = '{#- variables\nend = { optional = true, type = "text", meaning = "When." }\n-#}\n'
     template = own(tmp_path, head + "{{ end if end is defined else 'never' }}")
-    assert (render(template, RUN), render(template, {**RUN, "end": "3s"})) == ("never", "3s")
+    assert (template.render(RUN), template.render({**RUN, "end": "3s"})) == ("never", "3s")
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_an_optional_variable_is_not_defined_unless_it_is_set(tmp_path: Path) ->
 def test_a_value_that_a_variable_does_not_take_is_refused(values: dict[str, Scalar], message: str) -> None:
     """The message says what it takes, and what it means."""
     with pytest.raises(UserError, match=f"--set: {message}"):
-        check_variables(find_template("thesis"), [values], "--set")
+        find_template("thesis").check([values], "--set")
 
 
 def test_what_a_template_uses_itself_is_no_variable_of_it() -> None:
     """The number of nodes follows from others in the template of the thesis."""
     with pytest.raises(UserError, match=r"unknown variable of template thesis.ini.j2 'nodes'"):
-        check_variables(find_template("thesis"), [{"nodes": 4}], "--set")
+        find_template("thesis").check([{"nodes": 4}], "--set")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_wrong_declaration_is_named(tmp_path: Path, declaration: str, message:
     """With the file, the variable and the key."""
     template = own(tmp_path, f"{{#- variables\n{declaration}\n-#}}\n")
     with pytest.raises(UserError, match=message):
-        declared_variables(template)
+        declared_variables(template.file.read_text(), template.file)
 
 
 PASSING = """{#- variables
@@ -126,7 +126,7 @@ battery = { key = "SN.node[*].ResourceManager.initialEnergy", optional = true }
 def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> None:
     """Its type, unit, range, default and meaning are the key's, but for what the template says of it."""
     template = own(tmp_path, PASSING)
-    variables = template_variables(template)
+    variables = template.variables
     read = {
         name: (variable.default, variable.takes, variable.meaning)
         for name, variable in variables.items()
@@ -139,8 +139,8 @@ def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> N
         "channel": ("first", "a text with a channel", read["channel"][2]),
         "battery": (None, "a number, above 0 and at most 1000000000 J", read["battery"][2]),
     }
-    assert render(template, RUN) == '4.0 35 1ms "first" false'
-    assert render(template, {**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == '0 35 0.5s "first" true'
+    assert template.render(RUN) == '4.0 35 1ms "first" false'
+    assert template.render({**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == '0 35 0.5s "first" true'
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,12 @@ def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> N
 def test_a_value_that_the_key_does_not_have_is_refused(tmp_path: Path, values: dict[str, Scalar], message: str) -> None:
     """Before anything is rendered, by the words that the ini's own error would have."""
     with pytest.raises(UserError, match=f"^--set: {message}"):
-        check_variables(own(tmp_path, PASSING), [values], "--set")
+        own(tmp_path, PASSING).check([values], "--set")
 
 
 def test_a_text_of_the_command_line_is_read_as_its_variable_wants_it(tmp_path: Path) -> None:
     """A channel is a text, though it looks like a number; a time may be either."""
-    variables = template_variables(own(tmp_path, PASSING))
+    variables = own(tmp_path, PASSING).variables
     assert [parse_scalar("15", variables[name]) for name in ("channel", "side", "delay")] == ["15", 15, 15]
     assert parse_scalar("5ms", variables["delay"]) == "5ms"
 
@@ -169,12 +169,12 @@ def test_a_text_of_the_command_line_is_read_as_its_variable_wants_it(tmp_path: P
 def test_a_template_without_a_declaration_takes_every_name_that_it_uses(tmp_path: Path) -> None:
     """As templates did before there were declarations, with a default by Jinja's own filter."""
     template = own(tmp_path, "SN.numNodes = {{ nodes | default(4) }}")
-    assert template_variables(template) == {"nodes": None}
-    check_variables(template, [{"nodes": "many"}], "--set")
+    assert template.variables == {"nodes": None}
+    template.check([{"nodes": "many"}], "--set")
 
 
 def test_parts_are_shipped_with_declarations_where_they_have_variables() -> None:
     """They count as the variables of all templates that include them."""
-    parts = {file.name: declared_variables(file) for file in TEMPLATES.glob(f"_*{TEMPLATE_SUFFIX}")}
+    parts = {file.name: declared_variables(file.read_text(), file) for file in TEMPLATES.glob(f"_*{TEMPLATE_SUFFIX}")}
     declaring = {name for name, declared in parts.items() if declared}
     assert declaring == {"_cc2420_csma.ini.j2", "_crashes.ini.j2", "_random_waypoint.ini.j2"}

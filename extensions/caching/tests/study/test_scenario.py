@@ -15,7 +15,7 @@ from roambus.bridge.scenario.definition import Publication, Scenario
 from roambus.bridge.scenario.plans import commands, tree
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.extensions.caching.study.scenario import Population, population
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.roles import Role
@@ -31,7 +31,7 @@ def draw(seed: int = 0, load: float = 1.0, publish_rate: float = 1.0, absence: f
 def scenario_of(**variables: int | float | str | bool) -> Scenario:
     run: dict[str, int | float | str | bool] = {"seed": 1, "agent": "caching", "duration": 60}
     run["agent_parameters"] = "tree=given"
-    return parse_scenario(render(find_template("caching"), {**run, **variables}), Path("run.ini"), TEMPLATES)
+    return parse_scenario(find_template("caching").render({**run, **variables}), Path("run.ini"), TEMPLATES)
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.1, 1, 5]), st.sampled_from([0.5, 5]))

@@ -18,7 +18,7 @@ from roambus.bridge.scenario.plans import ParentChange, tree
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.random_scenarios import random_tree
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.extensions.first_approach.study.scenario import migrating_tree
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
@@ -32,7 +32,7 @@ def scenario_of(seed: int = 0, agent: str = "mft", **variables: int | float | st
         "agent": agent,
         "agent_parameters": "tree=given link_layer=false",
     }
-    return parse_scenario(render(find_template("migrations"), {**variables, **run}), Path("run.ini"), TEMPLATES)
+    return parse_scenario(find_template("migrations").render({**variables, **run}), Path("run.ini"), TEMPLATES)
 
 
 def changes(seed: int, moving: str, brokers: int) -> list[list[ParentChange]]:

@@ -11,7 +11,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.extensions.replicated.sites import Sites, parse_sites
 from roambus.extensions.replicated.study.scenario import interested_sites
 from roambus.python_protocol.roles import Role
@@ -20,7 +20,7 @@ from roambus.python_protocol.simtime import SECOND
 
 def scenario_of(seed: int = 0, **variables: int | float | str | bool) -> Scenario:
     run: dict[str, int | float | str | bool] = {"seed": seed, "agent": "replicated", "agent_parameters": "order=total"}
-    return parse_scenario(render(find_template("replicated"), {**variables, **run}), Path("run.ini"), TEMPLATES)
+    return parse_scenario(find_template("replicated").render({**variables, **run}), Path("run.ini"), TEMPLATES)
 
 
 def sites_of(scenario: Scenario) -> Sites:

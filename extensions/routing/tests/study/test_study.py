@@ -12,7 +12,7 @@ from roambus.bridge.formats.ini import parse_scenario
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.templates.render import Values, find_template, render
+from roambus.experiments.templates.template import Values, find_template
 from roambus.extensions.routing.study.study import (
     CLAIMS,
     PACKET_BYTES,
@@ -117,7 +117,7 @@ def test_a_flow_goes_from_a_node_to_another(nodes: int, flows: int, ends: list[i
         "flows": flows,
         "noise": 10,
     }
-    scenario = parse_scenario(render(template, variables), template, TEMPLATES)
+    scenario = parse_scenario(template.render(variables), template.file, TEMPLATES)
     publications = scenario.workload.publications
     assert [publication.node for publication in publications] == list(range(flows))
     assert [dict(publication.attributes)["destination"] for publication in publications] == ends

@@ -14,7 +14,7 @@ from roambus.bridge.scenario.plans import commands
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.measurements import Measurements
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.extensions.skip_ring.study import metrics as m
 from roambus.extensions.skip_ring.study.claims import STEADY_CLAIMS
 from roambus.extensions.skip_ring.study.measurements import BY_SUBSCRIBERS
@@ -27,7 +27,7 @@ from roambus.spark.metrics import catalogue as c
 
 def scenario_of(**variables: float | str) -> Scenario:
     run: dict[str, int | float | str | bool] = {"seed": 1, "agent": "skip-ring", "agent_parameters": "round=1s"}
-    return parse_scenario(render(find_template("skip-ring"), {**variables, **run}), Path("run.ini"), TEMPLATES)
+    return parse_scenario(find_template("skip-ring").render({**variables, **run}), Path("run.ini"), TEMPLATES)
 
 
 @pytest.mark.parametrize("seed", range(5))

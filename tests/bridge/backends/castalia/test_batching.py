@@ -19,7 +19,7 @@ from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from tests.support.omnet import castalia, stand_in
 
 AGENTS = ("beacon", "flooding", "mft", "aodv")

@@ -15,7 +15,7 @@ from roambus.bridge.runs.run import execute
 from roambus.bridge.system.errors import BackendError
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, plain_axis
-from roambus.experiments.templates.render import find_template
+from roambus.experiments.templates.template import find_template
 from tests.bridge.backends.castalia.blows import FINISHED, KINDS, WENT_ON, Kind, conduct
 from tests.support.simulated_runs import Stage, set_stage, sweep, undisturbed_s
 

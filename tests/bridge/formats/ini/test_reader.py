@@ -16,7 +16,7 @@ from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import find_template, render
+from roambus.experiments.templates.template import find_template
 from roambus.experiments.templates.variables import Scalar
 from roambus.python_protocol.baselines import Beacon
 from roambus.python_protocol.filters import Filter, parse_filter
@@ -113,8 +113,8 @@ def test_the_probability_of_a_try_can_be_set_in_every_template() -> None:
     template = find_template("field")
     run: dict[str, Scalar] = {"seed": 0, "agent": "beacon", "agent_parameters": ""}
     for variables, probability in ((run, 1), ({**run, "prob_tx": 0.5}, 0.5)):
-        rendered = render(template, variables)
-        mac = parse_scenario(rendered, template, template.parent).mac
+        rendered = template.render(variables)
+        mac = parse_scenario(rendered, template.rendered, TEMPLATES).mac
         assert isinstance(mac, TunableMacSettings)
         assert mac.prob_tx == probability
     refused("SN.node[*].Communication.MAC.probTx = 1.5", rf"run.ini:{LINE}: .*probTx: 1.5 is .* from 0 to 1$")

@@ -1,8 +1,9 @@
-"""Renders templates (`*.ini.j2`, Jinja) into plain OMNeT++ ini files.
+"""Templates (`*.ini.j2`, Jinja) of plain OMNeT++ ini files: found by name, read and parsed once, rendered for each run.
 
-The command sets `seed`, `agent` and `agent_parameters`; `variables` declares others. Templates can call `range`,
-`fail(message)` and the functions of studies, and filter by `quoted`, `file_name` and `time`. Jinja's sandbox renders
-untrusted templates. An unset variable is an error: an ini with a gap can be valid. Errors name file and line.
+A `Template` goes from the request to the last run. The command sets `seed`, `agent` and `agent_parameters`; `variables`
+declares others. Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`,
+`file_name` and `time`. Jinja's sandbox renders untrusted templates. An unset variable is an error: an ini with a gap
+can be valid. Errors name file and line.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
+import jinja2
 from jinja2 import (
     FileSystemLoader,
     StrictUndefined,
@@ -44,9 +47,127 @@ RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 Values = Mapping[str, Scalar]
 
 
-def find_template(name: str) -> Path:
+class UnknownVariableError(UserError):
+    """A template has no variable of that name."""
+
+
+class _Part(NamedTuple):
+    """A template's file, or one that it includes."""
+
+    tree: nodes.Template
+    names: set[str]
+    """What it uses and does not define."""
+    included: list[str | None]
+    declared: Mapping[str, Setting] | None
+    """The variables at its head; None without a declaration."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template's file with all that it includes; these are read when first needed, and once."""
+
+    file: Path
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.name
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its suffix."""
+        return self.name.removesuffix(TEMPLATE_SUFFIX)
+
+    @property
+    def rendered(self) -> Path:
+        """The name of a rendered ini, for messages."""
+        return self.file.with_name(f"{self.name} (rendered)")
+
+    @cached_property
+    def variables(self) -> Mapping[str, Setting | None]:
+        """All variables, with their declarations if there are any; raises UserError."""
+        parts = self._parts.values()
+        declared = {name: variable for part in parts for name, variable in (part.declared or {}).items()}
+        used = set[str]().union(*(part.names for part in parts))
+        free = sorted(used) if self._parts[self.file].declared is None else ()
+        taken = {*self._environment.globals, *RUN_VARIABLES}
+        return {name: variable for name, variable in {**dict.fromkeys(free), **declared}.items() if name not in taken}
+
+    @cached_property
+    def defaults(self) -> Values:
+        """All declared defaults; raises UserError."""
+        declared = self.variables.items()
+        return {
+            name: default
+            for name, variable in declared
+            if variable is not None and (default := variable.default) is not None
+        }
+
+    @cached_property
+    def _parts(self) -> Mapping[Path, _Part]:
+        found: dict[Path, _Part] = {}
+        waiting = [self.file]
+        while waiting:
+            file = waiting.pop()
+            if file not in found:
+                found[file] = part = self._read(file)
+                waiting += [find_beside(file, name or "") for name in part.included]
+        return found
+
+    def _read(self, file: Path) -> _Part:
+        with _errors_at(file):
+            text = read_text(file)
+            tree = self._environment.parse(text, file.name, str(file))
+            names, included = meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
+            return _Part(tree, names, included, declared_variables(text, file))
+
+    @cached_property
+    def _compiled(self) -> jinja2.Template:
+        return self._environment.get_template(self.name)
+
+    @property
+    def _environment(self) -> SandboxedEnvironment:
+        return _environment(self.file.parent)
+
+    def variable(self, name: str, where: str) -> Setting | None:
+        """Return a variable's declaration, if any; raise UserError beginning with `where` if unknown."""
+        if name in RUN_VARIABLES:
+            raise UserError(f"{where}: {name!r} has an option of its own")
+        if name not in self.variables:
+            raise UnknownVariableError(f"{where}: {unknown(f'variable of template {self.name}', name, self.variables)}")
+        return self.variables[name]
+
+    def check(self, choices: Iterable[Values], where: str) -> None:
+        """Raise UserError beginning with `where` for an unknown variable or invalid value."""
+        for name, value in (item for values in choices for item in values.items()):
+            if declared := self.variable(name, where):
+                check_value(declared, value, where)
+
+    def only_prints(self, name: str) -> bool:
+        """Return whether the template and its parts only write this variable's text; raise UserError.
+
+        A test, a loop, an assignment or a function can use it otherwise.
+        """
+        uses = printed = 0
+        for part in self._parts.values():
+            uses += sum(used.name == name for used in part.tree.find_all(nodes.Name))
+            outputs = (written for output in part.tree.find_all(nodes.Output) for written in output.nodes)
+            printed += sum(_printed(written) == name for written in outputs)
+        return uses == printed > 0
+
+    def render(self, variables: Values) -> str:
+        """Return the ini text; raise UserError naming template, line and variable."""
+        # What is compiled is bounded, too: filters of constants are applied then.
+        with _errors_at(self.file), _bounds(self.file):
+            return _whole(self.file, self._compiled.generate({**self.defaults, **variables}))
+
+
+def find_template(name: str) -> Template:
     """Return the template by path, or ours by name; raise UserError listing them."""
-    return find_file("template", TEMPLATE_SUFFIX, name)
+    return Template(find_file("templates", name))
 
 
 def find_beside(template: Path, name: str) -> Path:
@@ -64,90 +185,10 @@ def _folders(own: Path) -> Iterator[Path]:
     yield from shipped_studies().values()  # to look for the studies takes longest
 
 
-def template_variables(template: Path) -> dict[str, Setting | None]:
-    """Return all variables of a template with declarations; raise UserError."""
-    environment = _environment(template.parent)
-    files = _with_parts(environment, template)
-    declared = {name: variable for file in files for name, variable in (declared_variables(file) or {}).items()}
-    free = () if declared_variables(template) is not None else sorted(set().union(*files.values()))
-    taken = {*environment.globals, *RUN_VARIABLES}
-    return {name: variable for name, variable in {**dict.fromkeys(free), **declared}.items() if name not in taken}
-
-
-def _with_parts(environment: SandboxedEnvironment, template: Path) -> dict[Path, set[str]]:
-    found: dict[Path, set[str]] = {}
-    waiting = [template]
-    while waiting:
-        part = waiting.pop()
-        if part not in found:
-            found[part], included = _names(environment, part)
-            waiting += [find_beside(part, name or "") for name in included]
-    return found
-
-
-def is_only_printed(template: Path, name: str) -> bool:
-    """Return whether a template and its parts only write this variable's text; raise UserError.
-
-    A test, a loop, an assignment or a function can use it otherwise.
-    """
-    environment = _environment(template.parent)
-    uses = printed = 0
-    for file in _with_parts(environment, template):
-        tree = environment.parse(read_text(file), file.name, str(file))
-        uses += sum(used.name == name for used in tree.find_all(nodes.Name))
-        outputs = (part for output in tree.find_all(nodes.Output) for part in output.nodes)
-        printed += sum(_printed(part) == name for part in outputs)
-    return uses == printed > 0
-
-
 def _printed(part: nodes.Node | None) -> str | None:
     while isinstance(part, nodes.Filter):
         part = part.node
     return part.name if isinstance(part, nodes.Name) else None
-
-
-def _names(environment: SandboxedEnvironment, template: Path) -> tuple[set[str], list[str | None]]:
-    with _errors_at(template):
-        return _names_in(environment, read_text(template), str(template))
-
-
-@lru_cache(maxsize=64)
-def _names_in(environment: SandboxedEnvironment, text: str, path: str) -> tuple[set[str], list[str | None]]:
-    tree = environment.parse(text, Path(path).name, path)
-    return meta.find_undeclared_variables(tree), list(meta.find_referenced_templates(tree))
-
-
-def check_variables(template: Path, choices: Iterable[Values], where: str) -> None:
-    """Raise UserError beginning with `where` for an unknown variable or invalid value."""
-    variables = template_variables(template)
-    for name, value in (item for values in choices for item in values.items()):
-        if declared := find_variable(template, name, where, variables):
-            check_value(declared, value, where)
-
-
-class UnknownVariableError(UserError):
-    """A template has no variable of that name."""
-
-
-def find_variable(
-    template: Path, name: str, where: str, known: Mapping[str, Setting | None] | None = None
-) -> Setting | None:
-    """Return a variable's declaration, if any; raise UserError if unknown. `known` saves the look-up."""
-    variables = template_variables(template) if known is None else known
-    if name in RUN_VARIABLES:
-        raise UserError(f"{where}: {name!r} has an option of its own")
-    if name not in variables:
-        raise UnknownVariableError(f"{where}: {unknown(f'variable of template {template.name}', name, variables)}")
-    return variables[name]
-
-
-def render(template: Path, variables: Values) -> str:
-    """Return the ini text; raise UserError naming template, line and variable."""
-    with _errors_at(template):
-        environment = _environment(template.parent)
-        with _bounds(template):  # also what is compiled: filters of constants are applied then
-            found = environment.get_template(template.name)
-            return _whole(template, found.generate({**defaults(template), **variables}))
 
 
 @contextmanager
@@ -180,7 +221,8 @@ def _errors_at(template: Path) -> Iterator[None]:
     except UserError:
         raise
     except TemplateSyntaxError as error:
-        raise UserError(f"{error.filename or template}:{error.lineno}: {error.message}") from None
+        place = template if error.filename in (None, _WHERE_JINJA_LOOKS) else error.filename
+        raise UserError(f"{place}:{error.lineno}: {error.message}") from None
     except TemplateNotFound as error:
         raise UserError(f"{template}: it includes {error}, which is not there") from None
     except RecursionError as error:
@@ -192,16 +234,8 @@ def _errors_at(template: Path) -> Iterator[None]:
         raise UserError(f"{_place(template, error)}: {problem}") from None
 
 
-def defaults(template: Path) -> dict[str, Scalar]:
-    """Return all declared defaults; raise UserError."""
-    declared = template_variables(template).items()
-    return {
-        name: default
-        for name, variable in declared
-        if variable is not None and (default := variable.default) is not None
-    }
-
-
+_WHERE_JINJA_LOOKS = "<introspection>"
+"""The file in Jinja's errors while it looks for variables."""
 _TOO_DEEP = "a part that includes itself, a macro that calls itself, or brackets in brackets go too deep"
 
 

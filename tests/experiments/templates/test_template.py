@@ -13,14 +13,13 @@ from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.files import read_text
 from roambus.experiments.inventory import TEMPLATES
-from roambus.experiments.templates.render import (
-    check_variables,
-    find_beside,
-    find_template,
-    render,
-    template_variables,
-)
+from roambus.experiments.sweeps.request import Request
+from roambus.experiments.sweeps.request_file import describe
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.templates import template
+from roambus.experiments.templates.template import Template, find_beside, find_template
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
 
@@ -28,13 +27,13 @@ RUN: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_pa
 
 
 def scenario_of(name: str, **variables: int | float | str | bool) -> Scenario:
-    return parse_scenario(render(find_template(name), {**variables, **RUN}), Path("run.ini"), TEMPLATES)
+    return parse_scenario(find_template(name).render({**variables, **RUN}), Path("run.ini"), TEMPLATES)
 
 
-def written(folder: Path, text: str) -> Path:
+def written(folder: Path, text: str) -> Template:
     path = folder / "mine.ini.j2"
     path.write_text(text)
-    return path
+    return Template(path)
 
 
 def test_the_thesis_template_is_the_experiment_of_the_thesis() -> None:
@@ -92,7 +91,7 @@ def test_a_template_can_refuse_a_value() -> None:
 
 def test_variables_of_included_parts_count() -> None:
     """Those that every run sets do not: they have options of their own."""
-    variables = template_variables(find_template("thesis"))
+    variables = find_template("thesis").variables
     assert {"speed", "brokers", "sigma"} <= set(variables)
     assert not set(variables) & set(RUN)
 
@@ -100,13 +99,13 @@ def test_variables_of_included_parts_count() -> None:
 def test_a_missing_variable_is_named_with_its_line(tmp_path: Path) -> None:
     """And with what to do about it."""
     with pytest.raises(UserError, match=r"mine.ini.j2:2: variable 'side' is not set: give it with --set side=VALUE"):
-        render(written(tmp_path, "network = SN\nSN.field_x = {{ side }}\n"), RUN)
+        written(tmp_path, "network = SN\nSN.field_x = {{ side }}\n").render(RUN)
 
 
 def test_a_syntax_error_is_named_with_its_line(tmp_path: Path) -> None:
     """Both when variables are listed and when it is rendered."""
     template = written(tmp_path, "network = SN\n{% if %}\n")
-    for use in (lambda: render(template, RUN), lambda: template_variables(template)):
+    for use in (lambda: template.render(RUN), lambda: template.variables):
         with pytest.raises(UserError, match=r"mine.ini.j2:2: Expected an expression"):
             use()
 
@@ -114,32 +113,32 @@ def test_a_syntax_error_is_named_with_its_line(tmp_path: Path) -> None:
 def test_templates_cannot_reach_into_python(tmp_path: Path) -> None:
     """They are somebody's files: they compute values, and nothing else."""
     with pytest.raises(UserError, match=r"mine.ini.j2:1: access to attribute '__class__'"):
-        render(written(tmp_path, "{{ ''.__class__.__mro__ }}"), RUN)
+        written(tmp_path, "{{ ''.__class__.__mro__ }}").render(RUN)
 
 
 def test_a_misspelt_variable_gets_the_nearest_name() -> None:
     """With what there is."""
     message = r"--set: unknown variable of template thesis\.ini\.j2 'sped': did you mean 'speed'"
     with pytest.raises(UserError, match=message):
-        check_variables(find_template("thesis"), [{"sped": 3}], "--set")
+        find_template("thesis").check([{"sped": 3}], "--set")
 
 
 def test_the_runs_own_variables_are_not_set_like_others() -> None:
     """--seed and --agent do that."""
     with pytest.raises(UserError, match="--set: 'seed' has an option of its own"):
-        check_variables(find_template("thesis"), [{"seed": 3}], "--set")
+        find_template("thesis").check([{"seed": 3}], "--set")
 
 
 def test_texts_are_quoted_and_truth_values_written_as_omnetpp_wants_them(tmp_path: Path) -> None:
     """`quoted` escapes what needs it."""
     template = written(tmp_path, "a = {{ agent | quoted }}\nb = {{ flag }}")
-    assert render(template, {**RUN, "agent": 'a"b', "flag": True}) == 'a = "a\\"b"\nb = true'
+    assert template.render({**RUN, "agent": 'a"b', "flag": True}) == 'a = "a\\"b"\nb = true'
 
 
 def test_a_template_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     """Parts that others include are no templates of their own."""
-    assert find_template("field") == TEMPLATES / "field.ini.j2"
-    assert find_template(str(written(tmp_path, ""))) == tmp_path / "mine.ini.j2"
+    assert find_template("field").file == TEMPLATES / "field.ini.j2"
+    assert find_template(str(written(tmp_path, ""))).file == tmp_path / "mine.ini.j2"
     with pytest.raises(
         UserError,
         match=r"unknown template 'thesys': did you mean 'thesis'\? .*field, .*thesis, tree, unicast; "
@@ -151,11 +150,11 @@ def test_a_template_is_found_by_name_and_by_path(tmp_path: Path) -> None:
 def test_the_radio_file_lies_beside_the_template_or_is_ours(tmp_path: Path) -> None:
     """A path that leads elsewhere would not be there when the rendered ini is run."""
     template = written(tmp_path, "")
-    assert find_beside(template, "CC2420.txt") == TEMPLATES / "CC2420.txt"
+    assert find_beside(template.file, "CC2420.txt") == TEMPLATES / "CC2420.txt"
     (tmp_path / "CC2420.txt").touch()
-    assert find_beside(template, "CC2420.txt") == tmp_path / "CC2420.txt"
+    assert find_beside(template.file, "CC2420.txt") == tmp_path / "CC2420.txt"
     with pytest.raises(UserError, match=r"it names the file '\.\./CC1000\.txt'"):
-        find_beside(template, "../CC1000.txt")
+        find_beside(template.file, "../CC1000.txt")
 
 
 @pytest.mark.parametrize(
@@ -166,13 +165,28 @@ def test_half_a_character_is_reported_with_template_and_line(text: str, line: in
     """No ini could hold it, which would otherwise come out when the run's folder is written."""
     template = written(tmp_path, text)
     with pytest.raises(UserError, match=rf"{template}:{line}: .* is half a character"):
-        render(template, RUN)
+        template.render(RUN)
 
 
 def test_a_template_of_ones_own_includes_one_of_a_study(tmp_path: Path) -> None:
     """By the name that `roambus run` takes with its ending, and with its variables."""
-    template = tmp_path / "mine.ini.j2"
-    template.write_text('{% include "thesis.ini.j2" %}\nSN.numPhysicalProcesses = 0\n')
-    assert "publish_until" in template_variables(template)
+    template = written(tmp_path, '{% include "thesis.ini.j2" %}\nSN.numPhysicalProcesses = 0\n')
+    assert "publish_until" in template.variables
     run: dict[str, int | float | str | bool] = {"seed": 3, "agent": "mft", "agent_parameters": "", "side": 70}
-    assert "SN.field_x = 70" in render(template, run)
+    assert "SN.field_x = 70" in template.render(run)
+
+
+def test_a_template_is_read_once_for_all_runs_of_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its four parts, whatever is asked of it: all runs are of one text."""
+    read: list[str] = []
+
+    def counted(file: Path) -> str:
+        read.append(file.name)
+        return read_text(file)
+
+    monkeypatch.setattr(template, "read_text", counted)
+    sweep = Request("thesis", {"config": "C2,C4", "speed": "2,8"}, agents="beacon,flooding", seeds=2).sweep()
+    assert len(plan_runs(sweep, Path("nowhere"))) == 16
+    assert describe(sweep)
+    assert len(read) == len(set(read)) == 5
+    assert "thesis.ini.j2" in read
