@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
-from roambus.bridge.system.code import STUDIES, import_file, import_installed, named
+from roambus.bridge.system.code import STUDIES, named
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.imports import import_file, import_installed
 from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.inventory import SWEEP_SUFFIX, no_such

@@ -73,6 +73,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         name=path.stem,
         study=shipped_study(path),
         measure=tuple(_measure(path, content.get("measure", []))),
+        file=path,
     )
 
 

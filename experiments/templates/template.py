@@ -106,6 +106,11 @@ class Template:
             if variable is not None and (default := variable.default) is not None
         }
 
+    @property
+    def files(self) -> list[Path]:
+        """Its own file and those of all parts that it includes; raises UserError."""
+        return list(self._parts)
+
     @cached_property
     def _parts(self) -> Mapping[Path, _Part]:
         found: dict[Path, _Part] = {}

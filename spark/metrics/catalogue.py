@@ -322,7 +322,7 @@ def lost_to_limit(run: Run) -> float:
 
 @metric("lost to crashes", kind=Kind.COUNT)
 def lost_to_crash(run: Run) -> float:
-    """Expected pairs that were given up last because a node crashed, or lost its energy, that had stored them."""
+    """Expected pairs that were given up last because a node crashed, or lost its energy, that had them."""
     return _ended(run, LOST, CRASH)
 
 

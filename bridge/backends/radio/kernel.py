@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.backends.radio import energy, engine, radio, receiver, state
+from roambus.bridge.backends.radio import energy, engine, outages, radio, receiver, state
 from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
 from roambus.bridge.backends.radio.mac.interface import Mac, is_due
@@ -140,6 +140,8 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
         _arrive(s, index, now)
     elif kind in (state.BATTERY, state.OTHERS):
         _go_on(s, kind, index, now)
+    elif kind in (state.CRASH, state.FREEZE, state.RECOVER):
+        outages.happen(s, kind, index, now)
     else:
         mac.accept(s, s.frames[index].sender, index, now)
 

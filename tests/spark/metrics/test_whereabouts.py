@@ -79,6 +79,12 @@ def test_a_crash_loses_what_the_node_had_stored() -> None:
     assert went(STORES, crash, row("store", 3, 4.0, peer=7)) == (STORED, None, 3)
 
 
+def test_a_crash_of_a_node_that_stored_another_pair_changes_nothing() -> None:
+    """Node 9 has got the notification, and a copy for it was stored all the same."""
+    copy, crash = row("store", 3, 2.0, peer=9), row("crash", 3, 3.0, None)
+    assert went(ROUTED, copy, crash) == (UNSEEN, None, 2)
+
+
 def test_a_node_without_energy_loses_what_it_had_stored() -> None:
     """Its row stands at the end of a trace, after later rows of others."""
     death = row("die", 3, 3.0, None)

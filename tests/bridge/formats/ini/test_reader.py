@@ -367,6 +367,16 @@ def test_a_key_of_another_mac_is_refused_with_both_names() -> None:
     refused(f"{key}macMinBE = 6\n", "macMinBE = 6 is above macMaxBE = 5", IEEE)
 
 
+def test_a_frame_of_802_15_4_has_at_most_127_bytes() -> None:
+    """The length in the PHY's header has seven bits; no limit at all is refused, too, and TunableMAC takes both."""
+    key = "SN.node[*].Communication.MAC.macMaxPacketSize"
+    assert scenario_of(f"{key} = 127\n", IEEE).mac.max_packet_bytes == 127
+    for size in (0, 128):
+        message = rf"run\.ini:\d+: SN\.node\[\*\]\.Communication\.MAC\.macMaxPacketSize: .*{size} .*127"
+        refused(f"{key} = {size}\n", message, IEEE)
+        assert scenario_of(f"{key} = {size}\n").mac.max_packet_bytes == size
+
+
 PUBLISHED = """\
 include ../Parameters/Castalia.ini
 [General]
