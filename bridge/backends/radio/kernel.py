@@ -12,6 +12,7 @@ One call crosses from Python to compiled code once; crossing for each event woul
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for t
 from roambus.bridge.backends.radio.mac.interface import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
+from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
@@ -39,7 +41,9 @@ def bind(s: State, chosen: Mac) -> Advance:
     name = _name_of(chosen)
     if name not in _BOUND:
         signature, loop = (typeof(s), int64, int64), _loop(chosen)
-        with interrupts_postponed():
+        # Of processes that start together one compiles, and the others read what it has made.
+        alone = locked(Path(loop.stats.cache_path)) if is_compiled(chosen) is False else nullcontext()
+        with interrupts_postponed(), alone:
             loop.compile(signature)
         _BOUND[name] = loop.get_overload(signature)
     return _BOUND[name]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.formats.ini import parse_scenario, radio_file_name, read_scenario
+from roambus.bridge.formats.ini import file_names, parse_scenario, read_scenario
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.mobility.line import Line
 from roambus.bridge.mobility.random_waypoint import RandomWaypoint
@@ -244,9 +244,9 @@ def test_options_of_omnetpp_that_change_nothing_are_accepted() -> None:
     assert scenario_of(options) == scenario_of("")
 
 
-def test_the_radio_file_is_known_before_anything_else() -> None:
-    """So that it can be laid beside the ini."""
-    assert radio_file_name(BASE, Path("run.ini")) == "CC2420.txt"
+def test_the_files_are_known_before_anything_else() -> None:
+    """So that they can be laid beside the ini."""
+    assert file_names(BASE, Path("run.ini")) == ("CC2420.txt", [])
 
 
 @pytest.mark.parametrize(
