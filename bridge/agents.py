@@ -11,10 +11,11 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from hashlib import sha256
 from importlib.metadata import EntryPoint
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from roambus.bridge.system.code import (
     AGENTS,
@@ -22,9 +23,6 @@ from roambus.bridge.system.code import (
     code_hash,
     find_files,
     find_source,
-    import_file,
-    import_installed,
-    import_module,
     installed,
     is_installed,
     is_own,
@@ -32,6 +30,7 @@ from roambus.bridge.system.code import (
     project_files,
 )
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.imports import files_read, import_file, import_installed, import_module
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 
@@ -143,7 +142,8 @@ def _is_agent(value: object) -> TypeGuard[type[Agent]]:
 
 
 def check_agent(reference: str, agent: type[Agent]) -> None:
-    """Raise UserError for hidden methods or unusable parameters."""
+    """Raise UserError for hidden methods, unusable parameters or missing data files."""
+    data_of(reference, agent)
     if not agent.__module__.startswith(f"{DISTRIBUTION}."):
         _refuse_hidden_methods(reference, Path(inspect.getfile(agent)))
     parameters: Any = agent.parameters_type
@@ -256,6 +256,31 @@ def silently(_: str) -> None:
 def agent_sources(agent_class: type[Agent]) -> list[Path]:
     """Return the class's module, or its whole foreign package."""
     return module_files(agent_class.__module__, Path(inspect.getfile(agent_class)).resolve())
+
+
+def data_of(reference: str, agent: type[Agent]) -> dict[str, Path]:
+    """Return the files that a class names in `data_files`, by name; raise UserError for one that is not beside it."""
+    owner = next(cls for cls in agent.__mro__ if "data_files" in vars(cls))
+    folder, names = Path(inspect.getfile(owner)).resolve().parent, cast("object", agent.data_files)
+    where = f"agent {reference!r}: {owner.__name__}.data_files"
+    if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
+        raise UserError(f'{where}: write the names of files beside it in brackets, such as ("table.json",)')
+    for name in names:
+        place = PurePosixPath(name)
+        if place.is_absolute() or ".." in place.parts or not (folder / name).is_file():
+            raise UserError(f"{where}: there is no file {name!r} in {folder}")
+    return {name: folder / name for name in names}
+
+
+def data_hash(reference: str, agent: type[Agent]) -> bytes:
+    """Return a hash of the names and contents of a class's data files, empty without any; raise UserError, OSError."""
+    files = data_of(reference, agent).items()
+    return b"".join(sha256(name.encode()).digest() + sha256(file.read_bytes()).digest() for name, file in files)
+
+
+def unnamed_data(agent: type[Agent]) -> list[Path]:
+    """Return the files beside the agent that it read while it was imported, and does not name in `data_files`."""
+    return sorted(files_read(agent.__module__) - {*data_of(agent.__name__, agent).values()})
 
 
 def class_docstring(target: str) -> str | None:

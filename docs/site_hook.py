@@ -18,7 +18,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from roambus.reference import filled
+from roambus.commands.pages import filled
 
 ROOT = Path(__file__).parents[1]
 DOCS = "docs/"

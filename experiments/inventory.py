@@ -6,7 +6,7 @@ near names of every kind and their commands.
 
 Nothing is imported for it, because shell completion waits for the list, and agents and studies take seconds (NumPy,
 SciPy, Spark). So docstrings and declarations are read from sources; templates and sweeps begin with a describing
-comment. `roambus.reference` describes a thing with all that it has.
+comment. `roambus show` loads an entry, and describes all that it has.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -25,19 +26,13 @@ from roambus.bridge.agents import class_docstring
 from roambus.bridge.system.code import AGENTS, STUDIES, find_module, named
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import unknown
-from roambus.spark.metrics.catalogue import METRICS, metric
+from roambus.spark.metrics.catalogue import METRICS
+from roambus.spark.metrics.metric import metric
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The folder of files without a study, and of parts that all templates include."""
 TEMPLATE_SUFFIX, SWEEP_SUFFIX = ".ini.j2", ".toml"
-
-_USES = {
-    "template": "roambus run {}",
-    "sweep": "roambus sweep {}",
-    "study": "roambus reproduce {}",
-    "agent": "roambus run field --agent {}",
-}
-"""The named kinds, and each one's command."""
+_CORE = Path(__file__).parent
 
 
 def study_modules() -> dict[str, Path]:
@@ -65,61 +60,55 @@ def shipped_study(file: Path) -> str | None:
     return file.stem if file.stem in found else next(iter(found), None)
 
 
-def find_file(kind: str, suffix: str, name: str) -> Path:
+def find_file(kind: str, name: str) -> Path:
     """The file of that path, or the shipped one of that name; raises UserError."""
     if Path(name).is_file():
         return Path(name)
-    ours = shipped_files(suffix)
-    if name not in ours:
+    known = KINDS[kind].sources()
+    if name not in known:
         raise no_such(kind, name)
-    return ours[name]
+    file: Path = known[name]
+    return file
 
 
 def no_such(kind: str, name: str) -> UserError:
     """The error for an unknown name, with near names."""
-    known = _known()
-    near = near_names(name, {other: names for other, names in known.items() if other != kind})
-    also = ", ".join(f"{other} {found!r} ({_USES[other].format(found)})" for other, found in near.items())
+    runnable = (other for other in KINDS if other not in (kind, "metrics"))
+    near = ((KINDS[other], found) for other, found in near_names(name, runnable).items())
+    also = ", ".join(f"{other.singular} {found!r} ({other.use(found)})" for other, found in near)
     others = f"; near names of other kinds: {also}" if also else ""
-    return UserError(f"{unknown(kind, name, known[kind])}{others}; or give the path of a file")
+    about = KINDS[kind]
+    return UserError(f"{unknown(about.singular, name, about.sources())}{others}; or give the path of a file")
 
 
-def near_names(name: str, known: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
+def near_names(name: str, kinds: Iterable[str]) -> dict[str, str]:
     """The kinds with a near name, each with the nearest, or the exact one."""
-    found = {kind: get_close_matches(name, names, n=1) for kind, names in known.items()}
+    found = {kind: get_close_matches(name, KINDS[kind].sources(), n=1) for kind in kinds}
     return {kind: near[0] for kind, near in found.items() if near}
-
-
-def _known() -> dict[str, Mapping[str, object]]:
-    return {
-        "template": shipped_files(TEMPLATE_SUFFIX),
-        "sweep": shipped_files(SWEEP_SUFFIX),
-        "study": shipped_studies(),
-        "agent": named(AGENTS),
-    }
 
 
 # Names and summaries
 
 
 def names(kind: str) -> list[str]:
-    """The names of a kind's things, in order."""
-    return sorted(_SOURCES[kind]())
+    """The names of a kind's entries, in order."""
+    return sorted(KINDS[kind].sources())
 
 
 def summaries(kind: str) -> dict[str, str]:
-    """The names of a kind's things, each with its summary."""
-    summary = _SUMMARIES[kind]
-    return {name: summary(source) for name, source in sorted(_SOURCES[kind]().items())}
+    """The names of a kind's entries, each with its summary."""
+    about = KINDS[kind]
+    return {name: about.summary(source) for name, source in sorted(about.sources().items())}
 
 
-def shown_first(kind: str) -> dict[str, str]:
-    """The summaries that a list begins with: of a study's sweeps only the one that is called like it."""
-    found = summaries(kind)
-    if kind != "sweeps":
-        return found
-    studies = {name: shipped_study(file) for name, file in shipped_files(SWEEP_SUFFIX).items()}
-    return {name: summary for name, summary in found.items() if studies[name] in (None, name)}
+def sweeps_of_studies() -> dict[str, list[str]]:
+    """The sweeps that stand behind a study, by study: all but those of the core that are called like their study."""
+    found: dict[str, list[str]] = {}
+    for name, file in sorted(shipped_files(SWEEP_SUFFIX).items()):
+        study = shipped_study(file)
+        if study and not (name == study and file.is_relative_to(_CORE)):
+            found.setdefault(study, []).append(name)
+    return dict(sorted(found.items()))
 
 
 def first_sentence(text: str) -> str:
@@ -178,33 +167,14 @@ def _tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-_SOURCES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-    "agents": lambda: {name: point.value for name, point in named(AGENTS).items()},
-    "templates": lambda: shipped_files(TEMPLATE_SUFFIX),
-    "sweeps": lambda: shipped_files(SWEEP_SUFFIX),
-    "studies": lambda: {name: name for name in study_modules()},
-    "metrics": lambda: study_metrics() | {known_metric.column: known_metric.meaning for known_metric in METRICS},
-}
-_NO_SUMMARY = "Its source has no summary; roambus show loads it."
-_SUMMARIES: Mapping[str, Callable[[Any], str]] = {
-    "agents": lambda target: first_sentence(class_docstring(target) or _NO_SUMMARY),
-    "templates": heading,
-    "sweeps": heading,
-    "studies": study_summary,
-    "metrics": str,
-}
-
-
 # Files of one's own
 
 
 def own_entries(kind: str) -> dict[str, str]:
     """The working folder's things of a kind by path, each with its summary."""
     found: dict[str, str] = {}
-    if kind not in _OWN:
-        return found
-    pattern, read = _OWN[kind]
-    for file in sorted(Path().glob(pattern)):
+    pattern, read = KINDS[kind].own
+    for file in sorted(Path().glob(pattern)) if pattern else ():
         with suppress(OSError, ValueError, SyntaxError, RecursionError):
             found |= read(file)
     return found
@@ -231,14 +201,64 @@ def _own_sweep(file: Path) -> dict[str, str]:
     return {str(file): heading(file)} if "template" in tomllib.loads(file.read_text(encoding="utf-8")) else {}
 
 
-_OWN: Mapping[str, tuple[str, Callable[[Path], dict[str, str]]]] = {
-    "agents": ("*.py", _own_agents),
-    "templates": (f"[!_]*{TEMPLATE_SUFFIX}", lambda file: {str(file): heading(file)}),
-    "sweeps": (f"*{SWEEP_SUFFIX}", _own_sweep),
-    "studies": ("*.py", own_study),
-}
-"""Each kind's file names and their reader."""
+# Kinds
 
-SINGULAR = {"agents": "agent", "templates": "template", "sweeps": "sweep", "studies": "study", "metrics": "metric"}
-KINDS = tuple(SINGULAR)
-"""The kinds of things that can be listed."""
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is listed, such as agents."""
+
+    singular: str
+    command: str
+    """The command for the entry that is put for {}."""
+    sources: Callable[[], Mapping[str, Any]]
+    """Where each entry is defined, by its name."""
+    summary: Callable[[Any], str]
+    """The summary of an entry by its source."""
+    own: tuple[str, Callable[[Path], dict[str, str]]] = ("", lambda _: {})
+    """The pattern of a user's files, and their reader."""
+
+    def use(self, name: str) -> str:
+        """The command for an entry."""
+        return self.command.format(name)
+
+
+_NO_SUMMARY = "Its source has no summary; roambus show loads it."
+
+KINDS: Mapping[str, Kind] = {
+    "agents": Kind(
+        "agent",
+        "roambus run field --agent {}",
+        lambda: {name: point.value for name, point in named(AGENTS).items()},
+        lambda target: first_sentence(class_docstring(target) or _NO_SUMMARY),
+        ("*.py", _own_agents),
+    ),
+    "templates": Kind(
+        "template",
+        "roambus run {}",
+        lambda: shipped_files(TEMPLATE_SUFFIX),
+        heading,
+        (f"[!_]*{TEMPLATE_SUFFIX}", lambda file: {str(file): heading(file)}),
+    ),
+    "sweeps": Kind(
+        "sweep",
+        "roambus sweep {}",
+        lambda: shipped_files(SWEEP_SUFFIX),
+        heading,
+        (f"*{SWEEP_SUFFIX}", _own_sweep),
+    ),
+    "studies": Kind(
+        "study",
+        "roambus reproduce {} --quick",
+        lambda: {name: name for name in study_modules()},
+        study_summary,
+        ("*.py", own_study),
+    ),
+    "metrics": Kind(
+        "metric",
+        "roambus compare RESULTS --metric {}",
+        lambda: study_metrics() | {known_metric.column: known_metric.meaning for known_metric in METRICS},
+        str,
+    ),
+}
+"""All that can be listed, by the plural."""

@@ -222,6 +222,8 @@ class Agent(Process):
     """Its notes in transcripts: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle; comparison tables mark it."""
+    data_files: ClassVar[tuple[str, ...]] = ()
+    """Files beside its own that it reads: a change of one makes its runs again, and crates hold them."""
     needs_levels: bool = False
     """Whether it needs RSSI and LQI, which are NaN unmeasured, as in live runs."""
     needs_position: bool = False

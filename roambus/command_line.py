@@ -20,7 +20,7 @@ from pathlib import Path
 
 import click
 
-from roambus.bridge.system.code import COMMANDS, named
+from roambus.bridge.system.code import COMMANDS, check_present, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.interrupts import NamedInterruption, termination_interrupts
 from roambus.bridge.system.printed import escaped
@@ -32,11 +32,13 @@ MODULES = {
     "sweep": "sweeps",
     **dict.fromkeys(("aggregate", "compare", "figures"), "results"),
     "reproduce": "studies",
-    **dict.fromkeys(("docs", "doctor", "list", "new", "show"), "inventory"),
+    **dict.fromkeys(("list", "show"), "inventory"),
+    "docs": "pages",
+    **dict.fromkeys(("doctor", "new"), "installation"),
 }
 """The core's modules in `roambus.commands`; extensions use entry points."""
 
-FUNCTIONS = {"list": "list_things"}
+FUNCTIONS = {"list": "list_entries"}
 """The commands whose functions cannot have their name."""
 
 NEEDS_LITTLE = {"docs", "list"}
@@ -205,8 +207,10 @@ def _load(name: str) -> click.Command | None:
         module = import_module(f"roambus.commands.{MODULES[name]}")
         core: click.Command = getattr(module, FUNCTIONS.get(name, name))
         return core
-    point = named(COMMANDS).get(name)
-    return None if point is None else _load_brought(point)
+    if (point := named(COMMANDS).get(name)) is not None:
+        return _load_brought(point)
+    check_present(COMMANDS, name, f"the command {name}")
+    return None
 
 
 def _load_brought(point: EntryPoint) -> click.Command:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from roambus.reference import pages
+from roambus.commands.pages import pages
 from tests.support.places import ROOT
-from tests.support.removed import REMOVED
+from tests.support.removed import BROUGHT, is_there
 
 TOPS = ("bridge", "experiments", "extensions", "omnet", "python_protocol", "spark", "benchmarks", "tests", "docs")
 FOLDERS = (*TOPS, "roambus")
@@ -45,7 +45,7 @@ def sources() -> Iterator[Path]:
 
 
 def prose(path: Path) -> Iterator[str]:
-    """What a file says: the docstrings and texts of a module, all of another file."""
+    """The docstrings and texts of a module, and all of another file."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         yield text
@@ -102,9 +102,9 @@ def test_modules(said: list[tuple[str, str]]) -> None:
 
 
 def is_removed(name: str) -> bool:
-    """Whether it is of an extension that the test of removal took away."""
-    extension = re.match(r"(?:roambus\.)?extensions[./](\w+)", name) if REMOVED else None
-    return extension is not None and not (ROOT / "extensions" / extension[1]).exists()
+    """Whether it is of an extension that is deleted."""
+    extension = re.match(r"(?:roambus\.)?extensions[./](\w+)", name)
+    return extension is not None and extension[1] in BROUGHT and not is_there(extension[1])
 
 
 def exists(name: str) -> bool:

@@ -23,9 +23,9 @@ import pytest
 from roambus.bridge.system.code import EXECUTORS, JOB_ARRAYS, RECORDERS
 from roambus.bridge.system.process import cores
 from tests.support.places import ROOT
-from tests.support.removed import PLUGIN, VARIABLE
+from tests.support.removed import BROUGHT, PLUGIN, is_there
 
-EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if (path / "__init__.py").is_file())
+EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if is_there(path.name))
 LEFT_OUT = (".git", ".venv", "*.pyc", "build", ".*_cache")
 ENTRY_POINTS = re.compile(r'\n\[project\.entry-points\."?[\w.]+"?\]\n(?=\n)')
 COMMANDS = (
@@ -42,15 +42,23 @@ SUITE = ("-q", "-p", "no:cacheprovider", "-n", str(cores()), "-m", "not slow and
 
 def test_extensions_are_folders_of_their_own() -> None:
     """Nothing else of them lies in `extensions/`."""
-    others = [path.name for path in (ROOT / "extensions").iterdir() if path.name not in EXTENSIONS]
-    assert [name for name in others if name not in {"__init__.py", "__pycache__"}] == []
+    files = [path for path in (ROOT / "extensions").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    others = {path.relative_to(ROOT / "extensions").parts[0] for path in files} - {*EXTENSIONS}
+    assert others == {"__init__.py"}
+
+
+def test_what_extensions_bring_is_known_after_they_are_deleted() -> None:
+    """For the tests that follow pages of the core; pyproject.toml and the studies' folders say it before."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    brought = {extension: " ".join(sorted(set(names_of([extension], text)))) for extension in EXTENSIONS}
+    assert brought == {extension: names for extension, names in BROUGHT.items() if extension in EXTENSIONS}
 
 
 def test_no_test_of_the_core_names_an_extension() -> None:
     """Those of benchmarks may: they are skipped where it is gone."""
     files = [path for path in (ROOT / "tests").rglob("*.py") if "benchmarks" not in path.parts]
-    naming = {path.name for path in files if "roambus.extensions." in path.read_text(encoding="utf-8")}
-    assert naming == {Path(__file__).name}
+    named = re.compile(rf"roambus\.extensions\.({'|'.join({*EXTENSIONS, *BROUGHT})})\b")
+    assert {path.name for path in files if named.search(path.read_text(encoding="utf-8"))} == set()
 
 
 GROUPS = [
@@ -72,7 +80,7 @@ def test_commands_work_without(name: str, tmp_path: Path) -> None:
     """The core lists, sweeps, aggregates, draws and compares, and its tests import nothing that is gone."""
     tree = tree_without([name], tmp_path / "tree")
     assert_commands_work(tree, tmp_path)
-    done = python(tree, "-m", "pytest", *SUITE, "--collect-only", folder=tree, **{VARIABLE: words_of([name])})
+    done = python(tree, "-m", "pytest", *SUITE, "--collect-only", folder=tree)
     assert done.returncode == 0, done.stdout
 
 
@@ -82,7 +90,7 @@ def test_the_suite_of_the_core_passes_without(gone: Sequence[str], tmp_path: Pat
     """As a whole, and so do the commands."""
     tree = tree_without(gone, tmp_path / "tree")
     assert_commands_work(tree, tmp_path)
-    done = python(tree, "-m", "pytest", *SUITE, folder=tree, **{VARIABLE: words_of(gone)})
+    done = python(tree, "-m", "pytest", *SUITE, folder=tree)
     assert done.returncode == 0, done.stdout
 
 
@@ -94,11 +102,6 @@ def assert_commands_work(tree: Path, folder: Path) -> None:
         assert done.returncode == 0, done.stderr
         listed += done.stdout if words == ["list"] else ""
     assert not [line for line in listed.splitlines() if "Its source has no summary" in line]
-
-
-def words_of(gone: Sequence[str]) -> str:
-    """The names that these extensions bring, with blanks between them."""
-    return " ".join(names_of(gone, (ROOT / "pyproject.toml").read_text(encoding="utf-8")))
 
 
 def tree_without(names: Sequence[str], tree: Path) -> Path:
@@ -120,11 +123,11 @@ def without_lines(text: str, names: Sequence[str]) -> str:
 
 
 OPTIONS = {RECORDERS: "--record", EXECUTORS: "--spark", JOB_ARRAYS: "--slurm", "pytest11": PLUGIN}
-"""What a group of entry points gives to pages besides names."""
+"""The options and fixtures by which pages name groups of entry points."""
 
 
 def names_of(gone: Sequence[str], text: str) -> list[str]:
-    """What these extensions bring, as pages name it: agents, commands, options, back-ends, studies and sweeps."""
+    """The agents, commands, options, back-ends, studies and sweeps of these extensions, as pages name them."""
     points = tomllib.loads(text)["project"]["entry-points"]
     places = tuple(f"roambus.extensions.{name}{end}" for name in gone for end in (".", ":"))
     brought = [(group, name) for group in points for name, at in points[group].items() if at.startswith(places)]
@@ -174,9 +177,9 @@ def run(folder: Path, *command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def python(tree: Path, *words: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def python(tree: Path, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """The tree's Python, which finds roambus and its entry points there."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment["PATH"] = f"{tree / '.venv' / 'bin'}{os.pathsep}{environment['PATH']}"
     command = [str(tree / ".venv" / "bin" / "python"), *words]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -5,6 +5,7 @@ DIR/traces/agent=mft/speed=2/seed=0/trace.parquet   a run; a level for each axis
 DIR/metrics/{runs,points}.{csv,parquet}             by `roambus.spark.aggregation.aggregate`
 DIR/aggregated/*.parquet                            cache of `roambus.spark.aggregation.store`
 DIR/figures/*.{png,svg,txt,csv}, DIR/report.html    by `roambus.experiments`
+DIR/inputs/HASH/*                                   the user's templates, sweep files and metrics
 
 `sweep.json` can be damaged or a stranger's, so every key is checked here.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +43,8 @@ METRICS_FOLDER = "metrics"
 STORE_FOLDER = "aggregated"
 RUNS, POINTS = "runs", "points"
 FIGURES_FOLDER = "figures"
+INPUTS_FOLDER = "inputs"
+"""The user's templates, sweep files and metrics, a folder for each set of contents."""
 AGENTS_FOLDER = "agents"
 """The files of agents given as classes."""
 REPORT_FILE = "report.html"
@@ -223,3 +227,16 @@ def unlinked_below(results: Path, place: Path) -> Path:
                 f"{results.joinpath(*place.parts[:depth])}: this is a file, in the place of a folder of results"
             )
     return results / place
+
+
+def unlinked_run(folder: Path) -> None:
+    """Raise UserError for a link among a run's files, or on the way to them from its results.
+
+    Its ini names files beside it, whose lines messages show: a stranger's link could lead to any of the user's.
+    """
+    parts = folder.parts
+    levels = parts[len(parts) - parts[::-1].index(TRACES) - 1 :] if TRACES in parts else ()
+    unlinked_below(folder.parents[len(levels) - 1] if levels else folder, Path(*levels, TRACE_FILE))
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            unlinked(Path(place, name))

@@ -1,7 +1,7 @@
 """A run: its plan, its key, and how it is made in a folder with the trace, the ini, the ini's files and a log.
 
-The key is a hash of everything that can change the trace, and only that: ini and files, seed, trace level, kind of
-back-end, and the code (`roambus.bridge.system.code`) of agent, host and back-end.
+The key is a hash of everything that can change the trace: ini and files, seed, trace level, kind of back-end, the code
+of agent, host and back-end (`roambus.bridge.system.code`), and the agent's data files.
 
 The trace holds the key and is written last, in one step: a killed run has no trace and is made again. A failed run
 leaves a log and the file `failed` with the key.
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.agents import agent_sources, data_hash, load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Framing, calling, is_foreign, simulator_keys_of
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
@@ -120,7 +120,9 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     files = (file.read_bytes() for _, file in plan.files)
     for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
         digest.update(sha256(part).digest())
-    digest.update(code_hash([*EVERY_RUN, *agent_sources(load_agent(plan.agent)), Path(inspect.getfile(type(backend)))]))
+    agent = load_agent(plan.agent)
+    digest.update(code_hash([*EVERY_RUN, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
+    digest.update(data_hash(plan.agent, agent))
     return digest.hexdigest()
 
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from roambus.bridge.keys import EVERY_NODE, MILLISECONDS, OPTIONAL_FILE, POWER, TEXT, TRUTH, WHOLE, key, keys_of
+from roambus.bridge.keys import FILE as BELOW
 from roambus.python_protocol.settings import NUMBER, Range, Setting
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
 
@@ -20,7 +21,7 @@ MOST_BYTES = 65535
 MOST_FRAMES = 65535
 """The most frames that a node's memory holds."""
 
-FILE = Setting(RADIO + "RadioParametersFile", TEXT, None, "a file beside the ini with the radio's modes and levels")
+FILE = Setting(RADIO + "RadioParametersFile", BELOW, None, "a file beside the ini with the radio's modes and levels")
 MODE = Setting(RADIO + "mode", TEXT, '""', "the receive mode; an empty text means the first of the file")
 TX_POWER = Setting(
     RADIO + "TxOutputPower", POWER, '""', "the transmit power; an empty text means the first of the file"

@@ -1,4 +1,4 @@
-"""The code that a name stands for: its import, its files, and a hash of its behaviour.
+"""The code that a name stands for: its files, and a hash of its behaviour.
 
 `code_hash` identifies all code of a run, an agent or a metric. It follows imports, without running anything, within
 roambus and the user's project, not into installed libraries. It hashes syntax trees without comments, formatting,
@@ -8,26 +8,18 @@ docstrings, and meanings of parameters and keys, so that only changed behaviour 
 from __future__ import annotations
 
 import ast
-import importlib
-import importlib.util
-import os
 import sys
 import sysconfig
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from itertools import dropwhile, takewhile
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple, cast
 
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.interrupts import is_raised
 
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
@@ -70,6 +62,14 @@ def _read(group: str, _: tuple[tuple[Path, int], ...]) -> tuple[EntryPoint, ...]
     return tuple(point for point in entry_points(group=group) if not is_own(point) or _exists(point.module))
 
 
+def check_present(group: str, name: str, what: str) -> None:
+    """Raise UserError, beginning with `what`, if that entry point is of an extension whose folder is deleted."""
+    for point in entry_points(group=group, name=name):
+        if is_own(point) and not _exists(point.module):
+            extension = ".".join(point.module.split(".")[:3])
+            raise UserError(f"{what}: this installation no longer has its extension, {extension}")
+
+
 def _exists(module: str) -> bool:
     paths = [Path(root, *module.split(".")[1:]) for root in sys.modules[DISTRIBUTION].__path__]
     return any(path.with_suffix(".py").is_file() or (path / "__init__.py").is_file() for path in paths)
@@ -105,71 +105,7 @@ DECLARATIONS = {"parameter": 1, "key": 3, "Key": 3}
 """Declaring functions with their positional arguments before a meaning."""
 
 
-# Imports
-
-
-def import_module(what: str, name: str) -> ModuleType:
-    """Import a module, also from the working folder; raise UserError, beginning with `what`."""
-    _look_in_working_folder()
-    return import_installed(what, name)
-
-
-def import_installed(what: str, name: str) -> ModuleType:
-    """Import a module from Python's own path; raise UserError, beginning with `what`."""
-    with _errors_of_import(what):
-        return importlib.import_module(name)
-
-
-def import_file(what: str, path: Path) -> ModuleType:
-    """Import a file's module; raise UserError, beginning with `what`."""
-    if not path.is_file():
-        raise UserError(f"{what}: there is no file {path}")
-    stem = path.stem.replace(".", "_")  # with a dot it would count as a module of a package
-    name = f"file_{stem}_{sha256(os.fsencode(path.resolve())).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise UserError(f"{what}: {path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up while it is being imported
-    _look_in_working_folder()
-    try:
-        with _errors_of_import(what):
-            spec.loader.exec_module(module)
-    except BaseException:
-        sys.modules.pop(name, None)
-        raise
-    return module
-
-
-def _look_in_working_folder() -> None:
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.append(folder)
-
-
-@contextmanager
-def _errors_of_import(what: str) -> Iterator[None]:
-    """Convert errors but Ctrl-C to a UserError with the user's line."""
-    try:
-        yield
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and not is_raised(error):
-            raise
-        problem = f"{_place(error)}{type(error).__name__}: {error}"
-        if isinstance(error, SyntaxError):
-            problem = f"{error.filename}:{error.lineno}: {error.msg}"
-        raise UserError(f"{what} cannot be imported: {problem}") from error
-
-
-def _place(error: BaseException) -> str:
-    """Return the user's last traceback line before roambus."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    blamed = list(takewhile(_is_users, dropwhile(lambda frame: not _is_users(frame), frames))) or frames
-    return f"{blamed[-1].filename}:{blamed[-1].lineno}: " if blamed and blamed[-1].filename != __file__ else ""
-
-
-def _is_users(frame: traceback.FrameSummary) -> bool:
-    return not is_own_file(Path(frame.filename))
+# Files
 
 
 def is_own_file(file: Path) -> bool:
@@ -178,12 +114,10 @@ def is_own_file(file: Path) -> bool:
     return place.is_relative_to(PACKAGE_FOLDER.resolve()) or _is_of_a_part(place)
 
 
+@cache
 def _is_of_a_part(file: Path) -> bool:
     """Return whether a file is of a part; tests, which extensions have in their folders, stand for users."""
     return any(file.is_relative_to(part) and "tests" not in file.relative_to(part).parts for part in PARTS.values())
-
-
-# Files
 
 
 def module_files(module: str, file: Path) -> list[Path]:
@@ -231,17 +165,26 @@ def is_installed(file: Path) -> bool:
 def _imported_files(file: Path) -> Iterable[Path]:
     if _is_of_a_part(file):
         return _imported_of_ours(file)
-    return [imported for name in _code(file.read_bytes()).imports if (imported := _file_of(name, file)) is not None]
+    return [imported for name in imported_names(file) if (imported := imported_file(name, file)) is not None]
+
+
+def imported_names(file: Path) -> frozenset[str]:
+    """Return the modules that a file may import; relative ones begin with dots. Raise OSError."""
+    return _code(file.read_bytes()).imports
 
 
 @cache
 def _imported_of_ours(file: Path) -> frozenset[Path]:
     """Cache roambus' own: a process runs the code it imported."""
-    return frozenset(imported for name in _our_code(file).imports if (imported := _file_of(name, file)) is not None)
+    found = (imported_file(name, file) for name in _our_code(file).imports)
+    return frozenset(imported for imported in found if imported is not None)
 
 
-def _file_of(module: str, importer: Path) -> Path | None:
-    """Return a module's file in roambus or the importer's project; dots are relative."""
+def imported_file(module: str, importer: Path) -> Path | None:
+    """Return a module's file in roambus or the importer's project; dots are relative.
+
+    A helper beside the importer comes before one of the working folder.
+    """
     if module.startswith("."):
         name = module.lstrip(".")
         folder = importer.parents[len(module) - len(name) - 1]
@@ -251,7 +194,15 @@ def _file_of(module: str, importer: Path) -> Path | None:
     if is_installed(importer) and not any(folder.name == module.partition(".")[0] for folder in importer.parents):
         return None
     file = find_source(module)
-    return file if file is not None and (not is_installed(file) or is_installed(importer)) else None
+    if is_installed(importer) or (file is not None and is_installed(file)):
+        return file if is_installed(importer) else None
+    names = module.split(".")
+    return (None if names[0] in sys.stdlib_module_names else _in_folder(import_root(importer), names)) or file
+
+
+def import_root(file: Path) -> Path:
+    """Return the folder from which a file is imported: the first above it that is no package."""
+    return next(folder for folder in file.parents if not (folder / "__init__.py").is_file())
 
 
 @cache
@@ -314,15 +265,22 @@ def _modules_of(node: ast.AST) -> Iterator[str]:
     """Yield an import's possible modules; for `roambus`, those defining its names."""
     if isinstance(node, ast.Import):
         for alias in node.names:
-            yield alias.name
+            yield from _with_packages(alias.name)
             yield from _homes().values() if alias.name == DISTRIBUTION else ()
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
-        yield module
+        yield from _with_packages(module)
         for alias in node.names:
             yield f"{module}{'' if module.endswith('.') else '.'}{alias.name}"
             if module == DISTRIBUTION:
                 yield from (home for name, home in _homes().items() if alias.name in (name, "*"))
+
+
+def _with_packages(module: str) -> Iterator[str]:
+    """Yield a module, and the packages above it, whose `__init__` is executed first; those of roambus do nothing."""
+    names = module.split(".")
+    is_foreign = names[0] not in ("", DISTRIBUTION)
+    yield from (".".join(names[:depth]) for depth in range(1 if is_foreign else len(names), len(names) + 1))
 
 
 def _homes() -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Tells the study's own conditions from others: changed settings, and parts of the study that were not run.
+"""Finds the conditions that are not the study's own: changed settings, and parts of the study that were not run.
 
 The claims of a study are about its own settings. Its report, its captions and its commands therefore name every
 setting that differs, with the study's value behind it.

@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from roambus.bridge.runs.layout import MEASURE, STUDY, SWEEP, SWEEP_FILE, read_asked
-from roambus.bridge.system.code import STUDIES, import_file, import_installed, named
+from roambus.bridge.system.code import STUDIES, named
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.imports import import_file, import_installed
 from roambus.experiments.claims import Claim, ClaimTest, StandIns, check
 from roambus.experiments.figures.figure import OwnFigure, Plan
 from roambus.experiments.inventory import SWEEP_SUFFIX, no_such
@@ -93,7 +94,7 @@ def load_study(reference: str) -> Study:
         again = f"roambus sweep {reference}, roambus aggregate {out}, and roambus replay {out} for its report"
         raise UserError(f"{reference} is a sweep and no study: {again}")
     if point is None:
-        raise no_such("study", reference)
+        raise no_such("studies", reference)
     return _study_of(import_installed(f"study {reference!r}", point.module), reference, point.attr or "STUDY")
 
 

@@ -15,11 +15,13 @@ from typing import Any
 
 from roambus.bridge.runs.layout import (
     AGENTS,
+    INPUTS_FOLDER,
     SWEEP_FILE,
     TRACE_FILE,
     TRACES,
     find_traces,
     read_asked,
+    unlinked,
     unlinked_below,
     writing,
 )
@@ -38,10 +40,10 @@ def merge(folders: Sequence[Path], out: Path) -> None:
     first = folders[0]
     for folder in folders[1:]:
         _check_fit(first, folder, requests)
-    runs = _runs(folders)
+    kept = {**_runs(folders), **_inputs(folders)}
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        _copy(runs, out, reduce(united, requests.values()))
+        _copy(kept, out, reduce(united, requests.values()))
 
 
 def _request(folder: Path) -> dict[str, Any]:
@@ -73,13 +75,19 @@ def _runs(folders: Sequence[Path]) -> dict[Path, Path]:
     return found
 
 
-def _copy(runs: Mapping[Path, Path], out: Path, request: Mapping[str, Any]) -> None:
+def _inputs(folders: Sequence[Path]) -> dict[Path, Path]:
+    """The folders of the user's templates and sweep files, which are named by their contents."""
+    found = (unlinked(folder / INPUTS_FOLDER) for folder in folders)
+    return {Path(INPUTS_FOLDER, place.name): place for inputs in found for place in inputs.glob("*") if place.is_dir()}
+
+
+def _copy(kept: Mapping[Path, Path], out: Path, request: Mapping[str, Any]) -> None:
     unfinished = new_folder(out, PREFIX)
     try:
-        for place, folder in runs.items():
+        for place, folder in kept.items():
             shutil.copytree(folder, unfinished / place, symlinks=True)
         (unfinished / SWEEP_FILE).write_text(f"{json.dumps(request, indent=2)}\n", encoding="utf-8")
-        for name in (TRACES, SWEEP_FILE):
+        for name in (TRACES, INPUTS_FOLDER, SWEEP_FILE):
             if (unfinished / name).exists():
                 (unfinished / name).rename(out / name)
     finally:

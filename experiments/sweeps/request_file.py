@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -22,6 +23,7 @@ from roambus.bridge.runs.layout import (
     AXES,
     AXIS_TITLES,
     BACKEND,
+    INPUTS_FOLDER,
     LEVEL,
     MEASURE,
     MORE_SEEDS,
@@ -42,13 +44,14 @@ from roambus.bridge.runs.layout import (
     files_of_runs,
     find_traces,
     read_asked,
+    unlinked,
 )
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import UnfinishedFile, remove_unfinished, user_cache
+from roambus.bridge.system.files import UnfinishedFile, locked, remove_unfinished, user_cache
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
-from roambus.experiments.sweeps.attempts import locked
+from roambus.experiments.sweeps.inputs import keep_inputs
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import parameter_settings, plain
 
@@ -206,6 +209,7 @@ def opened_results(
             UnfinishedFile(file) as unfinished,
         ):
             check()
+            keep_inputs(sweep, results)
             unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
             unfinished.finish()
         remember(results, sweep.measure)
@@ -222,6 +226,7 @@ def _removed_if_empty(results: Path, is_first: bool, created: bool) -> Iterator[
         if is_first and not (results / TRACES).exists():
             with suppress(OSError):
                 (results / SWEEP_FILE).unlink(missing_ok=True)
+                shutil.rmtree(unlinked(results / INPUTS_FOLDER), ignore_errors=True)
                 if created:
                     results.rmdir()
         raise

@@ -93,6 +93,8 @@ class Sweep:
     """The command's options for as many seeds as needed; else empty."""
     measure: tuple[str, ...] = ()
     """Files and packages of metrics beside every run's."""
+    file: Path | None = None
+    """The file that describes it, if any."""
 
 
 @dataclass(frozen=True, slots=True)

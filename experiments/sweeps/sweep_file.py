@@ -51,7 +51,7 @@ _KEYS = ("template", "seeds", "backend", "measure", "set", "axes", "agents")
 
 def read_sweep(name: str) -> Sweep:
     """The sweep of that path or shipped name; raises UserError naming file and key."""
-    path = find_file("sweep", SWEEP_SUFFIX, name)
+    path = find_file("sweeps", name)
     sweep = _build(path, read_content(path))
     validate(sweep)
     return sweep
@@ -73,6 +73,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         name=path.stem,
         study=shipped_study(path),
         measure=tuple(_measure(path, content.get("measure", []))),
+        file=path,
     )
 
 

@@ -106,6 +106,11 @@ class Template:
             if variable is not None and (default := variable.default) is not None
         }
 
+    @property
+    def files(self) -> list[Path]:
+        """Its own file and those of all parts that it includes; raises UserError."""
+        return list(self._parts)
+
     @cached_property
     def _parts(self) -> Mapping[Path, _Part]:
         found: dict[Path, _Part] = {}
@@ -167,7 +172,7 @@ class Template:
 
 def find_template(name: str) -> Template:
     """Return the template by path, or ours by name; raise UserError listing them."""
-    return Template(find_file("template", TEMPLATE_SUFFIX, name))
+    return Template(find_file("templates", name))
 
 
 def find_beside(template: Path, name: str) -> Path:
@@ -179,8 +184,10 @@ def find_beside(template: Path, name: str) -> Path:
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
-def _folders(own: Path) -> list[Path]:
-    return [own, TEMPLATES, *shipped_studies().values()]
+def _folders(own: Path) -> Iterator[Path]:
+    yield own
+    yield TEMPLATES
+    yield from shipped_studies().values()  # to look for the studies takes longest
 
 
 def _printed(part: nodes.Node | None) -> str | None:
@@ -251,7 +258,7 @@ class _Environment(SandboxedEnvironment):
 @cache
 def _environment(folder: Path) -> SandboxedEnvironment:
     environment = _Environment(
-        loader=FileSystemLoader(_folders(folder)),
+        loader=FileSystemLoader([*_folders(folder)]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         finalize=_finalize,

@@ -143,7 +143,9 @@ def explore(
 
 def _fix_hash_seed() -> None:
     """Start the process anew with a hash seed of 0, unless one is given: sets of texts always have the same order."""
-    if command_output().owns_process and os.environ.get("PYTHONHASHSEED", "random") == "random":
+    given, own = os.environ.get("PYTHONHASHSEED", "random"), sys.argv[1:]
+    is_own_process = command_output().owns_process and sys.orig_argv[-len(own) :] == own
+    if is_own_process and given == "random":
         arguments = [sys.executable, *sys.orig_argv[1:]]
         os.execve(sys.executable, arguments, {**os.environ, "PYTHONHASHSEED": "0"})  # noqa: S606  # this command again
 

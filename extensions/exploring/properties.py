@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import AgentCode, Announce, silently
-from roambus.bridge.system.code import import_file
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.imports import import_file
 from roambus.extensions.exploring.world import Published, World
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.filters import NotificationId

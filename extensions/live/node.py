@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.agents import agent_sources, load_agent
+from roambus.bridge.agents import agent_sources, data_hash, load_agent
 from roambus.bridge.backend import LocalNode
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.formats.ini import read_scenario, reader
@@ -58,7 +58,7 @@ PIECE_BYTES = 2**20
 def code_of(agent: type[Agent]) -> str:
     """A hash of the node's code, which must be the conductor's."""
     ours = (Path(module.__file__) for module in (event_loop, reader, sys.modules[__name__]) if module.__file__)
-    return code_hash([*ours, *agent_sources(agent)]).hex()
+    return code_hash([*ours, *agent_sources(agent)]).hex() + data_hash(agent.__name__, agent).hex()
 
 
 class StoppedError(BackendError):

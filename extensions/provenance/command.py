@@ -38,15 +38,19 @@ def verify(results: Path, sample: int, trust: bool, deadline: float | None) -> N
 
     Example: roambus verify results/small --sample 3
     """
+    from roambus.bridge.runs.layout import unlinked
+    from roambus.bridge.system.imports import look_in
     from roambus.experiments.studies.study import existing_folder, sweep_folders
     from roambus.extensions.provenance.unpacked import crate_in
     from roambus.extensions.provenance.verification import Verifier, sample_of
 
     existing_folder(results)
-    traces = sample_of(sweep_folders(results), sample)
-    factories = [make_factory(name, deadline) for name in backend_names()]
     unpacked = crate_in(results)
-    wrong, files = (list(unpacked.wrong_files()), unpacked.agent_files()) if unpacked else ([], {})
+    traces = sample_of([folder if folder == results else unlinked(folder) for folder in sweep_folders(results)], sample)
+    factories = [make_factory(name, deadline) for name in backend_names()]
+    wrong, files = (list(unpacked.wrong_files()), unpacked.agent_files()) if unpacked else ([], None)
+    if unpacked and trust:
+        look_in(unpacked.modules)
     verifier = Verifier(factories, trust, remark, files)
     with bar("verifying", len(traces)) as one_more:
         problems = list(verifier.problems(traces, one_more))

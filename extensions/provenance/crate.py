@@ -1,26 +1,27 @@
 """Packs results as an RO-Crate, from which others repeat the runs by one command.
 
-The zip file holds the results, the code of roambus and of agents from no package index (with their imports), all
-libraries' versions, and a script that installs these and makes runs again by `roambus verify`, ten at first. Results
-that the present code would not repeat are refused. Metadata come last, and the file gets its name when complete.
+The zip file holds the results, the code of roambus and of agents from no package index, all libraries' versions, and a
+script. It installs these and makes runs again by `roambus verify`, ten at first. An agent's file lies in a folder with
+its helpers and data. Results that the present code would not repeat are refused.
+Metadata come last, and the file gets its name when complete.
 """
 
 from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from roambus.bridge.agents import find_code, installed_agent
+from roambus.bridge.agents import data_of, find_code, installed_agent, load_agent, unnamed_data
 from roambus.bridge.formats.ini import AnyKeys, read_scenario
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE, find_traces, run_name
 from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
-from roambus.bridge.system.code import find_source, is_installed, is_own, project_files
+from roambus.bridge.system.code import find_source, import_root, is_installed, is_own, project_files
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import UnfinishedFile
 from roambus.extensions.provenance.metadata import (
@@ -31,13 +32,10 @@ from roambus.extensions.provenance.metadata import (
     metadata,
     requirements_file,
 )
-from roambus.extensions.provenance.unpacked import CODE_FOLDER, METADATA_FILE
+from roambus.extensions.provenance.unpacked import ARCHIVE, CODE_FOLDER, METADATA_FILE, MODULES, is_file
 from roambus.extensions.provenance.verification import Verifier
 from roambus.spark.engine.shipment import SAME_TIME, pack
 
-ARCHIVE = PurePosixPath(CODE_FOLDER, "roambus.zip")
-MODULES = PurePosixPath(CODE_FOLDER, "modules")
-"""The folder of the user's modules, on the script's import path."""
 REQUIREMENTS = PurePosixPath("environment", "requirements.txt")
 SCRIPT = PurePosixPath("reproduce.sh")
 _TEXT = Path(__file__).with_name("crate_readme.md")
@@ -71,8 +69,9 @@ class Packing:
 class Codes:
     """Agents' code: metadata names by reference, modules by place."""
 
-    named: dict[str, Path | str]
-    modules: dict[PurePosixPath, bytes]
+    named: dict[str, PurePosixPath | str]
+    """Their places in the crate, or their packages."""
+    files: dict[PurePosixPath, bytes]
     packages: dict[str, str]
     """Installed packages of agents with versions, for pip to install."""
 
@@ -88,7 +87,7 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
         with zipfile.ZipFile(unfinished.file, "w", zipfile.ZIP_DEFLATED) as archive:
             files = [_add(archive, path, content) for path, content in _contents(packing, codes, len(runs))]
             packages = {reference: package for reference, package in code.items() if isinstance(package, str)}
-            own = {reference: _place(package) for reference, package in code.items() if isinstance(package, Path)}
+            own = {reference: place for reference, place in code.items() if isinstance(place, PurePosixPath)}
             about_all = metadata(about, files, runs, PackedCode(own, packages)).encode()
             _add(archive, PurePosixPath(METADATA_FILE), about_all)
         unfinished.finish()
@@ -103,8 +102,7 @@ def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE), AnyKeys()).agent
             if agent not in codes.named:
-                codes.named[agent] = _code_of(agent)
-                _add_modules(agent, codes)
+                _add_code(agent, codes)
             runs.append(_packed(packing.results, trace, agent))
             advance()
     if not runs:
@@ -119,44 +117,54 @@ def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
 
 
-def _code_of(reference: str) -> Path | str:
-    code = find_code(reference)
-    if code.package:
-        return code.package
-    name = reference.partition(":")[0]
-    file = Path(name).resolve() if name.endswith(".py") else find_source(name)
-    if file is None or file not in code.files:
-        raise UserError(f"agent {reference!r}: its code is not there, and no package brings it")
-    return file
-
-
-def _add_modules(reference: str, codes: Codes) -> None:
+def _add_code(reference: str, codes: Codes) -> None:
+    """Add an agent's package by name, or its files with their helpers and data; raise UserError, OSError."""
     code, point = find_code(reference), installed_agent(reference)
     brought = point.dist if point is not None and not is_own(point) else None
-    own = {file for file in project_files(code.files) if not is_installed(file)}
     if brought is not None and brought.read_text("direct_url.json") is None:
         codes.packages[brought.name] = brought.version  # it came from an index
     elif brought is not None:
-        own.update(code.files)
         information = MODULES / f"{brought.name.replace('-', '_')}-{brought.version}.dist-info"
         for name in ("METADATA", "entry_points.txt"):
-            codes.modules[information / name] = (brought.read_text(name) or "").encode()
-    elif isinstance(codes.named[reference], Path):
-        own.discard(codes.named[reference])
-    for file in sorted(own):
-        codes.modules[MODULES / _import_path(file)] = file.read_bytes()
+            codes.files[information / name] = (brought.read_text(name) or "").encode()
+        _add_files(_files_of(reference, code.files), MODULES, codes)
+    codes.named[reference] = code.package or _add_own(reference, code.files, codes)
 
 
-def _import_path(file: Path) -> PurePosixPath:
-    folder = file.parent
-    while (folder / "__init__.py").is_file():
-        folder = folder.parent
-    return PurePosixPath(file.relative_to(folder))
+def _add_own(reference: str, files: Sequence[Path], codes: Codes) -> PurePosixPath:
+    """Add the code of an agent that no package brings; return the place of its own file."""
+    name = reference.partition(":")[0]
+    file = Path(name).resolve() if name.endswith(".py") else find_source(name)
+    if file is None or file not in files:
+        raise UserError(f"agent {reference!r}: its code is not there, and no package brings it")
+    own = _files_of(reference, files)
+    folder = _folder_of(own) if is_file(reference) else MODULES
+    _add_files(own, folder, codes)
+    return folder / next(place for place, found in own.items() if found == file)
 
 
-def _place(file: Path) -> PurePosixPath:
-    """Return an agent file's place by content, as files may share a name."""
-    return PurePosixPath(CODE_FOLDER, sha256(file.read_bytes()).hexdigest()[:16], file.name)
+def _files_of(reference: str, files: Sequence[Path]) -> dict[str, Path]:
+    """Return the files by place: the agent's, what they import, and the data that it reads; raise UserError."""
+    agent = load_agent(reference)
+    imported = {file for file in project_files(files) if not is_installed(file)}
+    found = {*files, *imported, *data_of(reference, agent).values(), *unnamed_data(agent)}
+    root = import_root(files[0])
+    return {
+        str(file.relative_to(root if file.is_relative_to(root) else import_root(file))): file for file in sorted(found)
+    }
+
+
+def _add_files(files: Mapping[str, Path], folder: PurePosixPath, codes: Codes) -> None:
+    for name, file in files.items():
+        content = file.read_bytes()
+        if codes.files.setdefault(folder / name, content) != content:
+            raise UserError(f"{file}: another file of that name is in the crate already: rename one of them")
+
+
+def _folder_of(files: Mapping[str, Path]) -> PurePosixPath:
+    """Return the folder of an agent's files, by their contents: agents may share a file's name."""
+    parts = (part for name, file in files.items() for part in (name.encode(), file.read_bytes()))
+    return PurePosixPath(CODE_FOLDER, sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:16])
 
 
 def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PurePosixPath, bytes]]:
@@ -165,9 +173,7 @@ def _contents(packing: Packing, codes: Codes, runs: int) -> Iterator[tuple[PureP
     yield REQUIREMENTS, requirements_file(codes.packages).encode()
     with TemporaryDirectory() as folder:
         yield ARCHIVE, pack(Path(folder)).read_bytes()
-    for file in dict.fromkeys(path for path in codes.named.values() if isinstance(path, Path)):
-        yield _place(file), file.read_bytes()
-    yield from codes.modules.items()
+    yield from codes.files.items()
     for path in _results(packing.results):
         yield path, (packing.results / path).read_bytes()
 

@@ -9,7 +9,7 @@ An unpacked crate is verified by its checksums, too (`unpacked`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -17,13 +17,14 @@ from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.formats.ini import AnyKeys, file_names, radio_file_name, read_scenario
+from roambus.bridge.formats.ini import AnyKeys, file_names, read_scenario
 from roambus.bridge.formats.movement import with_params
-from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces
+from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces, unlinked_run
 from roambus.bridge.runs.run import Origin, RunPlan, execute_in_child, run_key
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, first_difference, read_about, read_footer
 from roambus.bridge.trace.schema import LIVE_RUNS, RUN_KEY
+from roambus.extensions.provenance.unpacked import is_file
 
 Advance = Callable[[], None]
 LIVE = "it was a live run, on real sockets in real time, which nobody can repeat"
@@ -37,8 +38,8 @@ class Verifier:
     factories: Sequence[BackendFactory]
     trusted: bool
     announce: Announce
-    files: Mapping[str, str] = field(default_factory=dict)
-    """The agents' present files by the runs' references, such as those of a crate."""
+    files: Mapping[str, str] | None = None
+    """The agents' files of a crate, by the runs' references; it has those of all agents in files."""
 
     def problems(self, traces: Sequence[Path], advance: Advance) -> Iterator[str]:
         """A line for each run with a different trace or an error; `advance` follows each run."""
@@ -54,6 +55,7 @@ class Verifier:
 
     def _tried(self, trace: Path, announced: set[str], find: Callable[[RunPlan, str], str]) -> str:
         try:
+            unlinked_run(trace.parent)
             if (about := read_about(trace)) and about.backend == LIVE_RUNS:
                 return LIVE
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
@@ -68,15 +70,17 @@ class Verifier:
         scenario = read_scenario(run / INI_FILE, AnyKeys())
         if not scenario.agent:
             raise UserError(f"{run / INI_FILE} does not say which agent it ran")
-        agent = self.files.get(scenario.agent, scenario.agent)
+        agent = (self.files or {}).get(scenario.agent, scenario.agent)
+        if self.files is not None and is_file(agent) and scenario.agent not in self.files:
+            raise UserError(f"its agent {scenario.agent!r} is not in the crate")
         load_agent_of_results(agent, trusted=self.trusted)
         if agent not in announced:
             self.announce(find_code(agent).announce())
             announced.add(agent)
         ini = (run / INI_FILE).read_text(encoding="utf-8")
-        files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
-        radio_file = run / radio_file_name(ini, run / INI_FILE)
-        return RunPlan(results, Path("run"), ini, radio_file, agent, scenario.seed, files=files)
+        radio_file, others = file_names(ini, run / INI_FILE)
+        files = tuple(with_params(run, others))
+        return RunPlan(results, Path("run"), ini, run / radio_file, agent, scenario.seed, files=files)
 
     def _compare(self, trace: Path, plan: RunPlan, key: str) -> str:
         found = self._maker(plan, key)

@@ -24,7 +24,7 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.formats.ini import AnyKeys, read_scenario
 from roambus.bridge.host.agents import Handle, Wrapper
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES
+from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE, TRACE_FILE, TRACES, unlinked_run
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
@@ -63,6 +63,8 @@ def find_source(path: Path) -> Source:
     """Return the only run in or below a folder, or a trace file's; raise UserError, OSError."""
     trace = _find_trace(path)
     ini, record = trace.with_name(INI_FILE), trace.with_name(RECORD_FILE)
+    if ini.is_file():
+        unlinked_run(trace.parent)
     scenario = read_scenario(ini, AnyKeys()) if ini.is_file() else None
     return Source(trace, _title(trace), scenario, record if record.is_file() else None)
 

@@ -47,7 +47,7 @@ class CommandOutput:
     """Whether the document is already printed."""
     started: float = field(default_factory=time.monotonic)
     owns_process: bool = False
-    """Whether the process was started for this command, and not by a program that calls it."""
+    """Whether the command has its words from the process' own."""
 
     def add(self, fields: Mapping[str, Any]) -> None:
         """Add to the document; a list extends an earlier one of its name."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge import agents
-from roambus.bridge.agents import agent_names, agent_sources, load_agent
+from roambus.bridge.agents import agent_names, agent_sources, data_of, load_agent, unnamed_data
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.system.code import AGENTS
 from roambus.bridge.system.errors import UserError
@@ -234,3 +234,44 @@ def test_a_file_whose_name_is_no_utf_8_is_an_agent_too(folder: Path) -> None:
     name = os.fsdecode(b"mine\xff.py")
     (folder / name).write_text(AGENT.format(name="Mine"))
     assert load_agent(name).__name__ == "Mine"
+
+
+DATA = "    data_files = {names}\n"
+
+
+def test_data_files_lie_beside_the_class_that_names_them(folder: Path) -> None:
+    """Also of a class that another file inherits from; a subclass can name its own."""
+    (folder / "base").mkdir()
+    (folder / "base" / "table.json").write_text("{}")
+    (folder / "base" / "base_of_mine.py").write_text(AGENT.format(name="Base") + DATA.format(names='("table.json",)'))
+    (folder / "mine.py").write_text(
+        "import sys\nsys.path.append('base')\nfrom base_of_mine import Base\n\nclass Mine(Base):\n    pass\n"
+    )
+    mine = load_agent("mine.py")
+    assert data_of("mine.py", mine) == {"table.json": folder / "base" / "table.json"}
+    assert data_of("good", load_agent("good")) == {}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ('("absent.json",)', r"agent 'mine.py': Mine.data_files: there is no file 'absent.json' in "),
+        ('("../mine.py",)', r"there is no file '../mine.py' in "),
+        ('("/etc/passwd",)', r"there is no file '/etc/passwd' in "),
+        ('("installed_agent.py")', r'write the names of files beside it in brackets, such as \("table.json",\)'),
+        ("(1,)", r"write the names of files beside it in brackets"),
+    ],
+)
+def test_data_files_that_are_not_beside_it_are_refused(folder: Path, names: str, message: str) -> None:
+    """A crate could not hold them."""
+    (folder / "mine.py").write_text(AGENT.format(name="Mine") + DATA.format(names=names))
+    refused("mine.py", message)
+
+
+def test_files_that_an_agent_reads_and_does_not_name_are_known(folder: Path) -> None:
+    """A change of these makes no run again."""
+    text = "from pathlib import Path\nFOUND = [Path(__file__).with_name(n).read_text() for n in ('a.txt', 'b.txt')]\n"
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("")
+    (folder / "mine.py").write_text(text + AGENT.format(name="Mine") + DATA.format(names='("a.txt",)'))
+    assert unnamed_data(load_agent("mine.py")) == [folder / "b.txt"]

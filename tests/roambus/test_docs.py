@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from roambus.command_line import commands
-from roambus.reference import pages
+from roambus.commands.pages import pages
 from tests.roambus.conftest import Roambus
 
 

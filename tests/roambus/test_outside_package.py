@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ walks = walks.study:STUDY
 [roambus.commands]
 greet = walks.command:greet
 broken = walks.nowhere:greet
+gone = roambus.extensions.gone.command:gone
 [roambus.stores]
 shelf = walks.command:open_shelf
 """,
@@ -64,7 +66,7 @@ nodes = [2, 3]
     "walks/study.py": '''"""How small walks go."""
 from roambus import metric
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.metrics.catalogue import metrics_in
+from roambus.spark.metrics.metric import metrics_in
 from roambus.spark.metrics.extra import Extra
 
 
@@ -100,10 +102,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.usefixtures("package")
 def test_everything_is_listed_beside_ours(roambus: Roambus) -> None:
-    """By its own name and first sentence."""
+    """By its own name and first sentence; its sweeps are named with its study."""
     listed = roambus("list").out
-    for line in ("How small walks go.", "Small walks.", "A small walk.", "beacons"):
+    for line in ("How small walks go.", "A small walk.", "beacons"):
         assert line in listed
+    assert re.search(r"^sweeps behind a study:\n(  .+\n)*  walks +walks\n", listed, re.MULTILINE)
+    assert "Small walks." in roambus("show", "walks").out
     listed = roambus("--help").out.partition("Commands:")[2]
     assert "Greets RESULTS." in listed
     assert "broken" in listed
@@ -126,6 +130,18 @@ def test_a_broken_command_is_named_with_its_package(roambus: Roambus) -> None:
     done = roambus("broken")
     assert done.code == 2
     assert "error: command broken of package walks: cannot import walks.nowhere:greet" in done.err
+
+
+@pytest.mark.usefixtures("package")
+def test_a_command_of_a_deleted_extension_is_refused_with_its_name(roambus: Roambus) -> None:
+    """The installation's metadata still names it. No list has it; click refuses any other name."""
+    assert " gone " not in roambus("--help").out
+    done = roambus("gone")
+    assert done.code == 2
+    assert done.err == (
+        "error: the command gone: this installation no longer has its extension, roambus.extensions.gone\n"
+    )
+    assert "No such command 'nowhere'" in roambus("nowhere").err
 
 
 @pytest.mark.slow

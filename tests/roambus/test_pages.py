@@ -11,7 +11,8 @@ import pytest
 import roambus as public
 from roambus.bridge.formats.ini.lookup import KEYS
 from roambus.command_line import commands
-from roambus.reference import MARK, TABLES, everything, filled, pages
+from roambus.commands.inventory import everything
+from roambus.commands.pages import MARK, TABLES, filled, pages
 from roambus.spark.metrics.catalogue import METRICS
 from tests.roambus.conftest import Roambus
 

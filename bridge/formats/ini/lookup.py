@@ -380,7 +380,7 @@ class Lookup:
             try:
                 self._values[known] = key.read(text)
             except ValueError as error:
-                if not self._is_beyond(key, path):
+                if key.default is None or not self._is_beyond(key, path):  # without a default the host needs it
                     raise self.error(path, f"{'' if entry else 'the default '}{error}") from None
                 self._values[known] = _unlimited(key, text)
         return self._values[known]
@@ -395,7 +395,7 @@ def _unlimited(key: Setting, text: str) -> Any:
     try:
         return replace(key, choices=(), within=ANY).read(text)
     except ValueError:
-        return key.read(key.default or "")
+        return key.read(key.default)
 
 
 def _all_or_raise(known: Sequence[str], checks: Iterable[Callable[[], Any]]) -> list[Any]:

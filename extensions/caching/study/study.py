@@ -141,4 +141,3 @@ STUDY = Study(
         "has come for the same request; with both there is one.",
     ),
 )
-"""The study of `roambus reproduce caching`."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,21 +107,81 @@ def reproduced(crate: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
 
 
-def test_a_helper_beside_the_agent_is_in_the_crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stranger has neither; the runs are the same."""
+READING = (
+    HELPED.replace("from helper", "import json, pathlib\nfrom helper", 1)
+    .replace("class Greeter(Agent):\n", "class Greeter(Agent):\n    data_files = ('data/table.json',)\n")
+    .replace("Hi(COUNT)", "Hi(COUNT + EXTRA)")
+    .replace(
+        "class Hi",
+        "HERE = pathlib.Path(__file__).parent\nEXTRA = json.loads((HERE / 'data' / 'table.json').read_text())\n"
+        "EXTRA += int((HERE / 'more.txt').read_text())\n\n\nclass Hi",
+        1,
+    )
+)
+"""An agent with a helper, data that it names, and data that it does not name."""
+
+
+@pytest.mark.parametrize("place", ["", "pkg/"])
+def test_helpers_and_data_beside_the_agent_are_in_the_crate(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wherever it lies; a stranger has none of these, and the runs are the same, by the script and by `verify`."""
     monkeypatch.chdir(tmp_path)
-    Path("greeter.py").write_text(HELPED)
     monkeypatch.delitem(sys.modules, "helper", raising=False)  # another test may have its own
-    Path("helper.py").write_text("COUNT = 3\n")
-    run = "roambus run field --agent greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    files = {"greeter.py": READING, "helper.py": "COUNT = 3\n", "data/table.json": "4", "more.txt": "5"}
+    for name, text in files.items():
+        Path(place + name).parent.mkdir(parents=True, exist_ok=True)
+        Path(place + name).write_text(text)
+    run = f"roambus run field --agent {place}greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
     assert call(run, monkeypatch) == 0
+    assert "more.txt: name it in data_files, or complete runs stay if it changes" in capsys.readouterr().err
     assert call("roambus crate r --trust", monkeypatch) == 0
-    assert "code/modules/helper.py" in zipfile.ZipFile("r.crate.zip").namelist()
-    Path("greeter.py").unlink()
-    Path("helper.py").unlink()
+    names = [name.partition("/")[2].partition("/")[2] for name in zipfile.ZipFile("r.crate.zip").namelist()]
+    assert files.keys() <= {*names}
+    for name in files:
+        Path(place + name).unlink()
     monkeypatch.delitem(sys.modules, "helper", raising=False)
     done = reproduced(tmp_path / "r.crate.zip")
     assert "runs made again 1, the same 1" in done.stdout, done.stderr
+    assert call("roambus verify elsewhere --trust", monkeypatch) == 0
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+
+
+def test_a_module_of_ones_own_is_in_the_crate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its whole package, which `verify` finds in the crate."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "hello_there/__init__.py": "",
+        "hello_there/agent.py": HELPED.replace("from helper", "from .helper"),
+        "hello_there/helper.py": "COUNT = 3\n",
+    }.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    run = "roambus run field --agent hello_there.agent:Greeter --backend ideal --set nodes=3 --set time_limit=2 --out r"
+    assert call(run, monkeypatch) == 0
+    assert call("roambus crate r --trust", monkeypatch) == 0
+    shutil.rmtree("hello_there")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hello_there"]:
+        monkeypatch.delitem(sys.modules, name)
+    done = reproduced(tmp_path / "r.crate.zip")
+    assert "runs made again 1, the same 1" in done.stdout, done.stderr
+    assert call("roambus verify elsewhere --trust", monkeypatch) == 0
+    assert "the same 1" in capsys.readouterr().out
+
+
+def test_the_users_template_and_sweep_are_in_the_crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runs have their inis; a reader wants to see from which."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.ini.j2").write_text('{% include "field.ini.j2" %}\n{% include "part.ini.j2" %}\n')
+    Path("part.ini.j2").write_text("# mine\n")
+    Path("s.toml").write_text('template = "mine.ini.j2"\n[set]\ntime_limit = 2\nnodes = 3\n[agents]\nflooding = {}\n')
+    assert call("roambus sweep s.toml --backend ideal --workers 1 --out r", monkeypatch) == 0
+    assert call("roambus crate r", monkeypatch) == 0
+    names = [Path(name) for name in zipfile.ZipFile("r.crate.zip").namelist()]
+    inputs = {name.name for name in names if name.parts[0] == "inputs"}
+    assert inputs == {"mine.ini.j2", "part.ini.j2", "s.toml"}
 
 
 def test_a_package_that_was_installed_from_a_folder_is_in_the_crate(
@@ -170,6 +233,89 @@ def test_results_of_another_version_are_refused(
     assert call("roambus crate r --trust", monkeypatch) == 2
     assert "another version of its agent" in capsys.readouterr().err
     assert not list(Path().glob("*.zip*"))
+
+
+def test_a_crate_without_its_metadata_is_refused(
+    unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing says any more what was in it."""
+    (unpacked / "ro-crate-metadata.json").unlink()
+    assert call("roambus verify . --trust", monkeypatch) == 2
+    said = capsys.readouterr()
+    assert "this is a crate without its ro-crate-metadata.json" in said.err
+    assert "made again" not in said.out
+
+
+OTHERS = "root:x:0:0 is what nobody is to read"
+RUN = Path("traces/agent=greeter/nodes=10/seed=0")
+
+
+def _parameters_elsewhere(crate: Path) -> None:
+    ini = (crate / RUN / "run.ini").read_text()
+    (crate / RUN / "run.ini").write_text(ini.replace('"CC2420.txt"', '"../../../../../secret"'))
+
+
+def _absolute(crate: Path) -> None:
+    ini = (crate / RUN / "run.ini").read_text()
+    (crate / RUN / "run.ini").write_text(ini.replace('"CC2420.txt"', f'"{crate.parent / "secret"}"'))
+
+
+def _link_in_place_of(name: str | Path, target: str = "secret") -> Callable[[Path], None]:
+    def make(crate: Path) -> None:
+        place = crate / name
+        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        place.symlink_to(crate.parent / target)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "deceive",
+    [
+        _parameters_elsewhere,
+        _absolute,
+        _link_in_place_of(RUN / "CC2420.txt"),
+        _link_in_place_of(RUN / "run.ini"),
+        _link_in_place_of(RUN / "trace.parquet"),
+        _link_in_place_of(RUN, "other"),
+        _link_in_place_of("traces", "other"),
+        _link_in_place_of("README.md"),
+        _link_in_place_of("code/roambus.zip"),
+        _link_in_place_of("ro-crate-metadata.json"),
+    ],
+    ids=lambda deceive: deceive.__name__,
+)
+def test_nothing_outside_a_strangers_crate_is_read(
+    deceive: Callable[[Path], None],
+    packed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Neither by a name in an ini nor through a link: no line of such a file is printed."""
+    crate = tmp_path / "crate"
+    zipfile.ZipFile(packed).extractall(crate)
+    (tmp_path / "secret").write_text(f"{OTHERS}\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "run.ini").write_text(f"{OTHERS}\n")
+    deceive(crate)
+    monkeypatch.chdir(tmp_path)
+    assert call("roambus verify crate --trust", monkeypatch) in (1, 2)
+    said = "".join(capsys.readouterr())
+    assert "nobody is to read" not in said
+    assert "Traceback" not in said
+    assert re.search("a link, which|not a path of a file below|holds no trace", said), said
+
+
+def test_an_agent_that_is_not_in_the_crate_is_not_run(
+    unpacked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--trust` is for the crate's code: a file of the user's own of that name is none of it."""
+    (unpacked / "mine.py").write_text("raise SystemExit('run')\n")
+    ini = unpacked / RUN / "run.ini"
+    ini.write_text(ini.read_text().replace("./greeter.py", "./mine.py"))
+    assert call("roambus verify . --trust", monkeypatch) == 1
+    assert "its agent './mine.py' is not in the crate" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", ""])

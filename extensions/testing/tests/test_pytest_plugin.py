@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from roambus import pytest_plugin as public
 from roambus.bridge.system.errors import UserError
+from roambus.extensions.testing import pytest_plugin
 from roambus.extensions.testing.pytest_plugin import Point
-from roambus.spark.metrics.catalogue import Metric, delivery_rate_all, messages_per_node
+from roambus.spark.metrics.catalogue import delivery_rate_all, messages_per_node
+from roambus.spark.metrics.metric import Metric
 
 UNUSED = """
 import sys
@@ -47,6 +50,11 @@ def test_pytest_starts_without_anything_of_it(tmp_path: Path) -> None:
     """The plugin is there in every project: it warns of nothing, and imports nothing else before a fixture is used."""
     done = run_pytest(tmp_path, UNUSED, "-W", "error")
     assert "1 passed" in done.stdout, done.stdout
+
+
+def test_the_types_have_public_names() -> None:
+    """Tests of packages that `roambus new` wrote import them."""
+    assert (public.Point, public.PointMaker) == (Point, pytest_plugin.PointMaker)
 
 
 def test_a_test_passes_and_fails_and_its_command_shows_a_film(tmp_path: Path) -> None:

@@ -109,6 +109,27 @@ def test_the_key_changes_with_ini_seed_level_and_agent(tmp_path: Path) -> None:
     assert run_key(dataclasses.replace(plan, results=Path("elsewhere")), everybody_hears_everybody) == key
 
 
+def test_the_key_changes_with_the_agents_data(tmp_path: Path) -> None:
+    """The contents and the names of the files that it names; other files beside it do not matter."""
+    plan = plan_of(tmp_path)
+    bare = run_key(plan, everybody_hears_everybody)
+    agent, table = Path(plan.agent), tmp_path / "t.json"
+    text = agent.read_text()
+    for name in ("t.json", "other.json"):
+        (tmp_path / name).write_text("1")
+
+    def key(names: str) -> str:
+        agent.write_text(text + f"    data_files = ({names})\n")
+        return run_key(plan, everybody_hears_everybody)
+
+    first = key('"t.json",')
+    other = key('"other.json",')
+    assert len({bare, first, other}) == 3
+    table.write_text("2")
+    assert key('"t.json",') != first
+    assert key('"other.json",') == other
+
+
 def test_an_agent_that_raises_leaves_its_error_and_no_trace(tmp_path: Path) -> None:
     """The message names node, simulation time, event and line; the log has the whole traceback."""
     plan = plan_of(tmp_path, "raise ValueError('lost my way')")

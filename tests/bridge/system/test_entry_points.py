@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.system.code import EXECUTORS, RECORDERS, SIMULATORS, STORES, load, named
+from roambus.bridge.system.code import (
+    AGENTS,
+    EXECUTORS,
+    RECORDERS,
+    SIMULATORS,
+    STORES,
+    check_present,
+    load,
+    named,
+)
 from roambus.bridge.system.errors import UserError
 from roambus.console.sweep_runs import extension, recorder
 from roambus.doctor import simulators
@@ -24,7 +33,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "theirs-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("".join(f"[{group}]\nbroken = theirs:Thing\n" for group in GROUPS))
+    lines = "broken = theirs:Thing\ngone = roambus.extensions.gone.command:Thing\n"
+    (info / "entry_points.txt").write_text("".join(f"[{group}]\n{lines}" for group in GROUPS))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "theirs", raising=False)  # of another test
 
@@ -65,3 +75,24 @@ def test_an_end_of_the_process_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "theirs.py").write_text("raise SystemExit(0)\n")
     with pytest.raises(UserError, match="cannot import theirs:Thing: SystemExit: 0"):
         load(named(STORES)["broken"])
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_an_extension_whose_folder_is_deleted_has_no_entry_points(group: str) -> None:
+    """The metadata of an installation names it until roambus is installed again; other packages are not looked at."""
+    assert "gone" not in named(group)
+    assert "broken" in named(group)
+
+
+def test_the_core_of_roambus_is_there() -> None:
+    """A module of roambus may be a file or a package."""
+    check_present(AGENTS, "mft", "the agent mft")
+    assert {"mft", "beacon"} <= named(AGENTS).keys()
+
+
+def test_what_a_deleted_extension_brought_is_refused_with_its_name() -> None:
+    """Another package's entry point, and a name without one, are left to the caller."""
+    for name in ("broken", "nothing"):
+        check_present(STORES, name, f"the store {name}")
+    with pytest.raises(UserError, match=r"the store gone: .* no longer has its extension, roambus\.extensions\.gone$"):
+        check_present(STORES, "gone", "the store gone")

@@ -82,7 +82,7 @@ def test_each_condition_is_named_with_the_studys(change: dict[str, Any], words: 
 
 
 def test_a_setting_at_its_default_is_no_other_condition() -> None:
-    """It is what the study has without naming it."""
+    """The study has it, too, without a line."""
     assert conditions(of_thesis(whole(set={"mac": "TunableMAC", "crash_share": 0.0}))) == ""
 
 
@@ -134,7 +134,7 @@ def test_quick_is_a_kind_of_its_own() -> None:
 
 
 def test_results_without_a_study_or_a_request() -> None:
-    """The first are their own; of the second nobody knows."""
+    """The first have their own conditions; those of the second are unknown."""
     assert (conditions(SweepResults(quick())), scope(StudyResults(None, (SweepResults(quick()),)))) == ("", ALONE)
     assert "settings not recorded (study: its own)" in conditions(of_thesis(replace(quick(), sweep={})))
 
@@ -180,7 +180,7 @@ def test_heads_of_several_sweeps(results: tuple[Study, Path]) -> None:  # noqa: 
 
 
 def test_a_claim_says_what_was_not_run() -> None:
-    """A size that nobody asked for is no size at which nothing was delivered."""
+    """A size outside the request differs from a size without deliveries."""
     with pytest.raises(NotMeasuredError, match=r"^not run: config C32$"):
         by_seed(quick(), c.DELIVERED, agent="mft", config="C32", speed="8")
     runs = quick().runs

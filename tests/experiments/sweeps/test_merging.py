@@ -61,6 +61,8 @@ def test_seeds_agents_and_values_are_put_together(monkeypatch: pytest.MonkeyPatc
         ["flooding", "gossip"],
     )
     assert len(find_traces(Path("whole"))) == 4
+    kept = {file.read_text() for file in Path("whole/inputs").glob("*/s.toml")}
+    assert len(kept) == 4
     with pytest.raises(UserError, match="--out whole: it is there already"):
         merge(parts, Path("whole"))
 

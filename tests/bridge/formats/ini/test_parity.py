@@ -15,8 +15,8 @@ from roambus.bridge.mobility.line import Line
 from roambus.bridge.scenario import mac, radio
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
+from roambus.commands.pages import pages
 from roambus.python_protocol.settings import Setting, plain
-from roambus.reference import pages
 from tests.bridge.formats.ini.test_declared_keys import CASTALIAS_MODULES, LINE
 
 MODULES = {
