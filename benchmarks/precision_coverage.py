@@ -46,7 +46,7 @@ from roambus.experiments.precision import (
     significance_of,
 )
 from roambus.spark.aggregation.intervals import CONFIDENCE, ends, interval, scaled
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int | tuple[int, int]], Floats]

@@ -26,7 +26,8 @@ from roambus.bridge.agents import class_docstring
 from roambus.bridge.system.code import AGENTS, STUDIES, find_module, named
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import unknown
-from roambus.spark.metrics.catalogue import METRICS, metric
+from roambus.spark.metrics.catalogue import METRICS
+from roambus.spark.metrics.metric import metric
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The folder of files without a study, and of parts that all templates include."""

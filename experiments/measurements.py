@@ -39,8 +39,9 @@ from roambus.bridge.system.files import open_regular
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.aggregation.traces import MADE_OF, fingerprint
-from roambus.spark.metrics.catalogue import DECLARED, METRICS, SENT_PREFIX, Metric, declared, sent_metric
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, sent_metric
 from roambus.spark.metrics.extra import NOTHING, Extra
+from roambus.spark.metrics.metric import DECLARED, Metric, declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.bridge.system.errors import UserError
@@ -26,7 +26,7 @@ from roambus.experiments.claims import Bound, ClaimTest, Part, Side, Verdict, ju
 from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.sweeps.sweep import Sweep, point_name, points_of
 from roambus.spark.aggregation.intervals import CONFIDENCE, interval
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def half_width_at(part: Part, significance: float) -> float:
     """The half width at that significance; infinite without an interval."""
     if part.seeds < 2 or math.isnan(part.half_width):
         return math.inf
-    usual, wanted = (float(stats.t.ppf(1 - error / 2, part.seeds - 1)) for error in (1 - CONFIDENCE, significance))
+    usual, wanted = (float(stdtrit(part.seeds - 1, 1 - error / 2)) for error in (1 - CONFIDENCE, significance))
     return part.half_width * wanted / usual
 
 

@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # where each name comes from, for type checkers and for `home
         to_seconds,
     )
     from roambus.python_protocol.trace_rows import DROP, MIGRATE, REPLAY, ROUTE, STORE, node_list
-    from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
+    from roambus.spark.metrics.metric import Kind, Metric, Scale, metric
     from roambus.spark.metrics.run import Run, once
 
     __version__: str

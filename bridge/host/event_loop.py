@@ -44,7 +44,18 @@ from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime, format_time
-from roambus.python_protocol.trace_rows import DELIVER, DIE, DROP, ENERGY, LIST_SEPARATOR, MOVE, RADIO, RECEIVE, SEND
+from roambus.python_protocol.trace_rows import (
+    CRASH,
+    DELIVER,
+    DIE,
+    DROP,
+    ENERGY,
+    LIST_SEPARATOR,
+    MOVE,
+    RADIO,
+    RECEIVE,
+    SEND,
+)
 
 MAX_TIMERS_AT_ONCE = 100_000
 """Timers at one instant beyond which agents count as stuck in a loop of zero delays."""
@@ -180,7 +191,8 @@ class Host:
                 self._faults.report(node, Sent(destination, whole.message))
             return
         self.failures[reason] += 1
-        lost = _named_in(whole.message) if self._is_deaf and whole is not None else None
+        is_silent = self._is_deaf or reason == CRASH  # nobody else names the notifications
+        lost = _named_in(whole.message) if is_silent and whole is not None else None
         self._trace.add(TraceRow(now, node, DROP, message.message_type, lost, peer=destination, detail=reason))
         if whole is not None:
             self._faults.report(node, SendFailed(destination, whole.message, reason))

@@ -35,6 +35,8 @@ class MacSettings:
 
     PROTOCOL: ClassVar[str]
     """The MAC's name in the ini, `MACProtocolName`."""
+    ACKNOWLEDGES: ClassVar[bool] = False
+    """Whether its receivers acknowledge unicasts, which a node that is down does not."""
 
     buffer_size: int = key(
         MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
@@ -142,6 +144,7 @@ class Ieee802154Settings(MacSettings):
     """Unslotted CSMA-CA of IEEE 802.15.4-2006, sections 7.5.1.4 and 7.5.6, with acknowledged unicasts."""
 
     PROTOCOL: ClassVar[str] = "802.15.4"
+    ACKNOWLEDGES: ClassVar[bool] = True
 
     packet_overhead_bytes: int = key(
         MAC + "macPacketOverhead", WHOLE, "11", "header and FCS, with short addresses in one PAN", "bytes", _BYTES

@@ -114,6 +114,7 @@ def is_own_file(file: Path) -> bool:
     return place.is_relative_to(PACKAGE_FOLDER.resolve()) or _is_of_a_part(place)
 
 
+@cache
 def _is_of_a_part(file: Path) -> bool:
     """Return whether a file is of a part; tests, which extensions have in their folders, stand for users."""
     return any(file.is_relative_to(part) and "tests" not in file.relative_to(part).parts for part in PARTS.values())

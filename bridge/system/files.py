@@ -16,7 +16,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -159,6 +159,18 @@ def _is_locked(path: Path) -> bool:
     except OSError:
         return True
     return False
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time into the block, if the file system has locks; raises OSError."""
+    descriptor = os.open(folder, os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # not every network's file system has them
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def check_replaceable(path: Path) -> None:

@@ -64,7 +64,7 @@ from roambus.experiments.studies.thesis.study import thesis_plans
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC, mean_points, replace_file
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Metric, Scale
+from roambus.spark.metrics.metric import Metric, Scale
 
 NODES, INTERVAL = "nodes", "interval"
 MESSAGES_PER_DELIVERY, ENERGY_PER_DELIVERY_MJ = "messages_per_delivery", "energy_per_delivery_mj"

@@ -21,7 +21,7 @@ from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, 
 from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import replace_file
-from roambus.spark.metrics.catalogue import Scale
+from roambus.spark.metrics.metric import Scale
 
 _LONGEST_STEM = 150
 """In characters: file names have 255 bytes, suffix included."""

@@ -34,7 +34,7 @@ from roambus.experiments.figures.figure import (
 )
 from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.spark.aggregation.aggregate import replace_file
-from roambus.spark.metrics.catalogue import Scale
+from roambus.spark.metrics.metric import Scale
 
 mpl: Any = import_elsewhere("matplotlib")
 """Imported from another folder: Matplotlib reads settings from the working folder, perhaps a stranger's."""

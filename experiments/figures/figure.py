@@ -18,7 +18,7 @@ import pandas as pd
 from roambus.bridge.runs.layout import AGENT, LACKING
 from roambus.experiments.measurements import Measurements, rows_at
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
-from roambus.spark.metrics.catalogue import Scale, Support
+from roambus.spark.metrics.metric import Scale, Support
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -34,6 +34,7 @@ from roambus.bridge.runs.run import (
     run_key,
 )
 from roambus.bridge.system.child_process import EndedError
+from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import termination_interrupts
 
 PREFIX = ".unfinished-"
@@ -60,18 +61,6 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
     """Make a uniquely named folder in this one; raises OSError."""
     # Since Python 3.12 what it gives is absolute, and messages name files as the user does.
     return parent / Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).name
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time into the block, if the file system has locks; raises OSError."""
-    descriptor = os.open(folder, os.O_DIRECTORY)
-    try:
-        with suppress(OSError):  # not every network's file system has them
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def remove_at_once(folder: Path) -> None:

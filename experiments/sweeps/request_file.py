@@ -48,10 +48,9 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import UnfinishedFile, remove_unfinished, user_cache
+from roambus.bridge.system.files import UnfinishedFile, locked, remove_unfinished, user_cache
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
-from roambus.experiments.sweeps.attempts import locked
 from roambus.experiments.sweeps.inputs import keep_inputs
 from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import parameter_settings, plain

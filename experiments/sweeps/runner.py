@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory, calling, simulator_keys_of, unused_keys
-from roambus.bridge.formats.ini import check_files, file_names, parse_scenario, radio_file_name
+from roambus.bridge.formats.ini import check_files, file_names, parse_scenario
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
@@ -153,10 +153,10 @@ def render_point(template: Template, point: Point) -> str:
 def plan_run(template: Template, point: Point, results: Path, level: TraceLevel = TraceLevel.APP) -> RunPlan:
     """One run, rendered and not checked; raises UserError."""
     ini = render_point(template, point)
-    name = radio_file_name(ini, template.rendered)
+    name, others = file_names(ini, template.rendered)
     ((_, folder),) = _places(template, point, [name])
     radio_file = find_beside(folder / template.name, name)
-    places = _places(template, point, file_names(ini, template.rendered))
+    places = _places(template, point, others)
     files = tuple(pair for name, folder in places for pair in with_params(folder, [name]))
     origin = Origin(template.stem, tuple(_settings(template, point, dict(files))))
     return RunPlan(

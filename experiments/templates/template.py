@@ -184,8 +184,10 @@ def find_beside(template: Path, name: str) -> Path:
     raise UserError(f"{template}: it names the file {name!r}, which lies neither beside it nor in {TEMPLATES}")
 
 
-def _folders(own: Path) -> list[Path]:
-    return [own, TEMPLATES, *shipped_studies().values()]
+def _folders(own: Path) -> Iterator[Path]:
+    yield own
+    yield TEMPLATES
+    yield from shipped_studies().values()  # to look for the studies takes longest
 
 
 def _printed(part: nodes.Node | None) -> str | None:
@@ -256,7 +258,7 @@ class _Environment(SandboxedEnvironment):
 @cache
 def _environment(folder: Path) -> SandboxedEnvironment:
     environment = _Environment(
-        loader=FileSystemLoader(_folders(folder)),
+        loader=FileSystemLoader([*_folders(folder)]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         finalize=_finalize,

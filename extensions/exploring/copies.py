@@ -14,6 +14,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
@@ -175,17 +176,19 @@ class Copier:
 def _description(value: object, error: Exception) -> str:
     if _is_generator(value):
         return "a generator of its own: draw from self.random only"
-    if isinstance(value, FunctionType):
+    if type(value) is FunctionType:
         return f"the function {value.__qualname__}, which cannot be copied: name a method, or a function of a module"
     return f"a {type(value).__name__}, which cannot be copied ({error})"
 
 
 def _is_generator(value: object) -> bool:
-    return isinstance(value, Random) or type(value).__module__.startswith("numpy.random")
+    return issubclass(type(value), Random) or type(value).__module__.startswith("numpy.random")
 
 
 def parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an object, each with the text of its access."""
+    """Yield the parts of an object, each with the text of its access; a weak proxy has none of its own."""
+    if type(value) in weakref.ProxyTypes:  # whatever it is asked, its object answers, or nobody
+        return
     if isinstance(value, Mapping):
         yield from (
             (f"[{key!r}]", part) for pair in list(value.items()) for key, part in ((pair[0], part) for part in pair)

@@ -44,7 +44,8 @@ from roambus.python_protocol.trace_rows import (
 )
 from roambus.spark.aggregation.computation import EXTRA, SENT
 from roambus.spark.aggregation.traces import Trace
-from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, sent_metric
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, sent_metric
+from roambus.spark.metrics.metric import Metric
 
 NETWORK = "SN"
 VERSION = 2

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load_agent_of_results
 from roambus.bridge.backend import BackendFactory
-from roambus.bridge.formats.ini import AnyKeys, file_names, radio_file_name, read_scenario
+from roambus.bridge.formats.ini import AnyKeys, file_names, read_scenario
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces, unlinked_run
 from roambus.bridge.runs.run import Origin, RunPlan, execute_in_child, run_key
@@ -78,9 +78,9 @@ class Verifier:
             self.announce(find_code(agent).announce())
             announced.add(agent)
         ini = (run / INI_FILE).read_text(encoding="utf-8")
-        files = tuple(with_params(run, file_names(ini, run / INI_FILE)))
-        radio_file = run / radio_file_name(ini, run / INI_FILE)
-        return RunPlan(results, Path("run"), ini, radio_file, agent, scenario.seed, files=files)
+        radio_file, others = file_names(ini, run / INI_FILE)
+        files = tuple(with_params(run, others))
+        return RunPlan(results, Path("run"), ini, run / radio_file, agent, scenario.seed, files=files)
 
     def _compare(self, trace: Path, plan: RunPlan, key: str) -> str:
         found = self._maker(plan, key)

@@ -21,7 +21,7 @@ from google.protobuf.message import DecodeError, Message
 
 from roambus.bridge.agents import find_code
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
-from roambus.bridge.formats.ini import file_names, radio_file_name
+from roambus.bridge.formats.ini import file_names
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE
 from roambus.bridge.scenario.definition import Scenario
@@ -149,19 +149,16 @@ def recorded(backend: Backend, folder: Path, scenario: Scenario, agent: str, lev
     `agent` is the reference of the run's agent.
     """
     ini = (folder / INI_FILE).read_text(encoding="utf-8")
-    name = radio_file_name(ini, folder / INI_FILE)
+    radio_file, others = file_names(ini, folder / INI_FILE)
     header = Header(
         roambus_version=version("roambus"),
         ini=ini,
-        radio_file_name=name,
-        radio_file=(folder / name).read_bytes(),
+        radio_file_name=radio_file,
+        radio_file=(folder / radio_file).read_bytes(),
         agent=agent,
         agent_hash=find_code(agent).hash,
         level=level.value,
-        movements=[
-            MovementFile(name=name, content=file.read_bytes())
-            for name, file in with_params(folder, file_names(ini, folder / INI_FILE))
-        ],
+        movements=[MovementFile(name=name, content=file.read_bytes()) for name, file in with_params(folder, others)],
     )
     return RecordingBackend(backend, folder / RECORD_FILE, header, scenario)
 

@@ -120,6 +120,10 @@ class Dsdv(Router):
         """When each neighbour's last update came."""
         self._update_at: SimTime | None = None
 
+    def held(self) -> list[DataPacket]:
+        """The waiting packets, also those for routes."""
+        return [*super().held(), *self.queue]
+
     # Updates that leave
 
     @on(Started, Recovered)

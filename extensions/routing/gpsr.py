@@ -98,6 +98,10 @@ class Gpsr(Geographic):
         self._seen = Recent(self.parameters.delivered_memory)
         self._number = 0
 
+    def held(self) -> list[DataPacket]:
+        """The waiting packets, also those for positions."""
+        return [*super().held(), *self.queue]
+
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:
         """Go on with beacons and requests after a freeze."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from roambus.experiments.claims import Bound, Side
     from roambus.notebook import AnyAgent, Settings
     from roambus.spark.aggregation.intervals import Interval
-    from roambus.spark.metrics.catalogue import Metric
+    from roambus.spark.metrics.metric import Metric
 
 FIRST, MOST = 5, 60
 """The seeds of the first and last look; 59 perfect seeds show a rate of at least 0.95."""
@@ -191,7 +191,7 @@ class Point:
         __tracebackhide__ = True
         from roambus.experiments.claims import Bound, Side
         from roambus.experiments.precision import read_width
-        from roambus.spark.metrics.catalogue import Support
+        from roambus.spark.metrics.metric import Support
 
         measured, allowed = self._metric(metric), read_width(str(by), "by=")
         is_cost = measured.support is not Support.SHARE if less_is_better is None else less_is_better
@@ -217,8 +217,9 @@ class Point:
     def _metric(self, metric: str | Metric) -> Metric:
         from roambus.bridge.system.errors import UserError
         from roambus.python_protocol.settings import unknown
-        from roambus.spark.metrics.catalogue import METRICS, Metric
+        from roambus.spark.metrics.catalogue import METRICS
         from roambus.spark.metrics.extra import all_own_metrics
+        from roambus.spark.metrics.metric import Metric
 
         if isinstance(metric, Metric):
             return metric

@@ -63,7 +63,8 @@ class _IsolatedAgents:
         self._class = agent_class
         self._handlers: list[Handle] = []
         self._channels: dict[NodeId, Connection] = {}
-        self._known = {id(known): known for known in gc.get_objects() if isinstance(known, type | FunctionType)}
+        # `isinstance` asks a proxy for its object's class, which raises if the object is gone.
+        self._known = {id(known): known for known in gc.get_objects() if issubclass(type(known), (type, FunctionType))}
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Replace a handler by a request to the agent's process."""

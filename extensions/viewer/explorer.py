@@ -16,7 +16,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import StudyResults, SweepResults
 from roambus.experiments.sweeps.sweep import point_name
 from roambus.spark.aggregation.aggregate import MEASURED, METRIC
-from roambus.spark.metrics.catalogue import Scale
+from roambus.spark.metrics.metric import Scale
 
 
 def explorer_data(found: StudyResults, results: Path) -> str:

@@ -64,6 +64,10 @@ class Aodv(Router):
         self._heard, self._blacklisted = self.neighbours.heard, self.neighbours.blacklisted
         self._known_until = self.seen.known_until
 
+    def held(self) -> list[DataPacket]:
+        """The waiting packets, also those for routes."""
+        return [*super().held(), *self.discovery.queue]
+
     def make_frames(self) -> Transmission:
         """Make the frames of AODV."""
         return Transmission(self.parameters, self.random, of=self)
@@ -340,10 +344,10 @@ class Aodv(Router):
         self.set_timer(SWEEP_TIMER, self.parameters.sweep_interval)
 
     @on(Crashed)
-    def crash(self, _: Crashed, __: SimTime) -> None:
+    def crash(self, event: Crashed, now: SimTime) -> None:
         """Lose everything outside stable storage."""
         self._has_crashed = True
-        self.forget()
+        super().crash(event, now)
 
     @on(Recovered)
     def recover(self, event: Recovered, now: SimTime) -> None:

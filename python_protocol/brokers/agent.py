@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from roambus.python_protocol.actions import Send
 from roambus.python_protocol.agent import Agent, Listing, Process, heard_by, on, on_timer
-from roambus.python_protocol.brokers.broker import Broker, BrokerParameters
+from roambus.python_protocol.brokers.broker import Broker, BrokerParameters, losses
 from roambus.python_protocol.brokers.client import Client
 from roambus.python_protocol.events import (
     Crashed,
@@ -36,7 +36,7 @@ from roambus.python_protocol.parts.link import LINK_MESSAGES, Link, LinkBroken, 
 from roambus.python_protocol.parts.outbox import Outbox
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
 from roambus.python_protocol.simtime import SimTime
-from roambus.python_protocol.trace_rows import MIGRATE
+from roambus.python_protocol.trace_rows import CRASH, MIGRATE
 
 SHARED_MESSAGES: tuple[type[Message], ...] = (*LINK_MESSAGES, Heartbeat)
 """Messages of every protocol of the family."""
@@ -109,7 +109,9 @@ class BrokerAgent(Agent):
 
     @on(Crashed)
     def crash(self, _: Crashed, now: SimTime) -> None:
-        """The node has failed."""
+        """The node has failed, with what it had not sent."""
+        for message in self.link.held():
+            self.perform(losses(message, CRASH))
         self._lose_memory()
 
     @on(Received)

@@ -125,14 +125,14 @@ I64 = Annotated[int, Integer("q")]
 """A signed integer of eight bytes."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)  # `Annotated` keeps the first of equals, whatever its shape
 class By:
     """A type of functions that write, read and show; `shape` describes the bytes for dissectors."""
 
     write: Callable[[Writer, Any], None]
     read: Callable[[Reader], Any]
     show: Callable[[Any, Names], str] = lambda value, _: str(value)
-    shape: Shape | None = dataclasses.field(default=None, compare=False)
+    shape: Shape | None = None
 
 
 LongBytes = Annotated[bytes, By(Writer.long_blob, Reader.long_blob, shape={"kind": "blob", "code": "H"})]

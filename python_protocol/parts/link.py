@@ -171,6 +171,10 @@ class Link:
         outbound = self._outbound.get(neighbour)
         return outbound is None or not outbound.queue
 
+    def held(self) -> list[Message]:
+        """The messages to all neighbours that are not acknowledged."""
+        return [message for outbound in self._outbound.values() for message in outbound.queue]
+
     def send(self, neighbour: NodeId, message: Message, now: SimTime) -> list[Action]:
         """Send or queue `message`; a full queue drops it, with a row in the trace."""
         if self.is_full(neighbour):

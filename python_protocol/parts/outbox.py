@@ -76,7 +76,7 @@ class Outbox:
         waiting = self._waiting.get(event.destination)
         if waiting is not None and waiting.at_mac == event.message:
             waiting.at_mac, waiting.retries = None, 0
-        return self._go_on(event.destination)
+        return self._go_on()
 
     def failed(self, event: SendFailed) -> Outcome:
         """The MAC refused a message, or gave it up."""
@@ -93,9 +93,9 @@ class Outbox:
         if event.is_break:
             waiting.queue.appendleft(message)
             actions, broken = self.reset(neighbour)
-            return Outcome([*actions, *self._go_on(neighbour)], tuple(broken))
+            return Outcome([*actions, *self._go_on()], tuple(broken))
         waiting.retries = 0
-        return Outcome(self._go_on(neighbour), lost=(message,))
+        return Outcome(self._go_on(), lost=(message,))
 
     def timer(self, key: LinkTimer) -> tuple[list[Action], list[LinkBroken]]:  # as Link's
         """Try again after a pause."""
@@ -111,6 +111,13 @@ class Outbox:
             return [], []
         actions: list[Action] = [CancelTimer(link_timer(neighbour))] if waiting.pauses else []
         return actions, [LinkBroken(neighbour, tuple(waiting.queue))] if waiting.queue else []
+
+    def held(self) -> list[Message]:  # as Link's
+        """The messages that wait here, or at a reporting MAC."""
+        found: list[Message] = []
+        for waiting in self._waiting.values():
+            found += [*([] if waiting.at_mac is None else [waiting.at_mac]), *waiting.queue]
+        return found
 
     def is_full(self, neighbour: NodeId) -> bool:  # as Link's
         """Whether as many messages wait as may."""
@@ -146,16 +153,14 @@ class Outbox:
         pause = min(self._limits.link_time_out_min << retries, self._limits.link_time_out_max)
         return round(pause * (1 + self._limits.link_jitter * self._random.random()))
 
-    def _go_on(self, neighbour: NodeId) -> list[Action]:
-        """Hand over the neighbour's next message, and those that wait for room."""
+    def _go_on(self) -> list[Action]:
+        """Hand over the messages that wait for the MAC alone, to be done with another or for room."""
         actions: list[Action] = []
-        for other, waiting in list(self._waiting.items()):
+        for neighbour, waiting in list(self._waiting.items()):
             if waiting.lacks_room:
                 waiting.pauses = waiting.lacks_room = False
-                actions.append(CancelTimer(link_timer(other)))
-                actions += self._hand_over(other, waiting)
-            elif other == neighbour:
-                actions += self._hand_over(other, waiting)
+                actions.append(CancelTimer(link_timer(neighbour)))
+            actions += self._hand_over(neighbour, waiting)
         return actions
 
     def _hand_over(self, neighbour: NodeId, waiting: Waiting) -> list[Action]:

@@ -8,14 +8,14 @@ acknowledgement: the MAC hands up no frames for others. Reactions to one broadca
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from random import Random
 from typing import Any, TypeVar
 
 from roambus.python_protocol.agent import Brokerless, Jitter, Process, Recent, on, on_timer
-from roambus.python_protocol.events import Publish, SendFailed
+from roambus.python_protocol.events import Crashed, Publish, SendFailed
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
@@ -23,7 +23,7 @@ from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkDa
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import parameter
 from roambus.python_protocol.simtime import MILLISECOND, SimTime
-from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
+from roambus.python_protocol.trace_rows import CRASH, DROP, ROUTE, node_list
 
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""
@@ -159,6 +159,12 @@ class Frames(Process):
         self.perform(actions)
         return [message for link in broken for message in link.messages]
 
+    def held(self) -> list[DataPacket]:
+        """The packets that are postponed, or not acknowledged over the link layer."""
+        messages = [message for _, message in self._postponed.values()]
+        messages += [] if self._link is None else self._link.held()
+        return [message for message in messages if isinstance(message, DataPacket)]
+
     def drop(self, packet: DataPacket, reason: str) -> None:
         """Note that a packet is given up."""
         self.note(
@@ -180,6 +186,10 @@ class PacketQueue:
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def __iter__(self) -> Iterator[DataPacket]:
+        """Iterate over the packets, oldest first."""
+        return (packet for _, packet in self._waiting)
 
     def add(self, packet: DataPacket, now: SimTime) -> DataPacket | None:
         """Queue `packet`; return the oldest one if it had to make room."""
@@ -225,7 +235,18 @@ class Router(Brokerless):
         """Make what sends frames."""
         return Frames(self.parameters, self.random, of=self)
 
+    @on(Crashed)
+    def crash(self, _: Crashed, __: SimTime) -> None:
+        """Lose everything outside stable storage, with a row for each packet."""
+        for packet in self.held():
+            self.frames.drop(packet, CRASH)
+        self.forget()
+
     # What a protocol does
+
+    def held(self) -> list[DataPacket]:
+        """Return the packets that wait on this node; a protocol adds those of its own queues."""
+        return list(self.frames.held())
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
         """Send a packet towards its destination, hold it, or drop it."""

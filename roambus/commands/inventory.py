@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from roambus.experiments.templates.variables import Scalar
     from roambus.python_protocol.messages.message import Message
     from roambus.python_protocol.settings import Setting
-    from roambus.spark.metrics.catalogue import Metric
+    from roambus.spark.metrics.metric import Metric
 
 
 @click.command("list")

@@ -52,8 +52,8 @@ from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_b
 from roambus.spark.aggregation.traces import MADE_OF, Trace, fingerprint, list_traces, missing
 from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
-from roambus.spark.metrics.catalogue import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.extra import NOTHING, Extra
+from roambus.spark.metrics.metric import DECLARED, Metric, Support, declarations
 from roambus.spark.metrics.rows import Floats, Integers
 
 

@@ -39,8 +39,9 @@ from roambus.spark.aggregation.traces import REMEDY, Trace
 from roambus.spark.engine.session import interruptible, is_local
 from roambus.spark.engine.shipment import measurer, pack
 from roambus.spark.metrics.arrays import InvalidDetailError
-from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, Scale
+from roambus.spark.metrics.catalogue import METRICS
 from roambus.spark.metrics.extra import Extra, files_of
+from roambus.spark.metrics.metric import Kind, Metric, Scale
 from roambus.spark.metrics.run import Run
 
 RUN, SENT, EXTRA, PROBLEM = "run", "sent", "extra", "problem"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
 
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 from roambus.spark.metrics.rows import Floats
 
 CONFIDENCE = 0.95

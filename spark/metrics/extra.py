@@ -17,7 +17,8 @@ from roambus.bridge.system.code import code_hash, find_source, named
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.imports import import_file, import_installed
 from roambus.python_protocol.settings import unknown
-from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, Metric, metrics_in
+from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX
+from roambus.spark.metrics.metric import Metric, metrics_in
 
 RESERVED = frozenset(("agent", "seed", "metric", "mean", "low", "high", "half_width", "n"))
 """The names of result columns."""

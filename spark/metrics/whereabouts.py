@@ -5,8 +5,8 @@ A pair that was not delivered is where its last row says:
 - *stored*: a node has stored it, and since then neither sent it on, nor dropped it, nor crashed or run out of energy;
 - *lost*, with the reason of a drop row of it, or a crash or death of the node that stored it;
 - *under way*: a row says that it was sent on, and the run ended within UNDER_WAY_S;
-- *unseen*: the same, longer before the end. Frames are lost on the air without a row where nobody acknowledges them,
-  and at a node that is down, whose MAC acknowledges them;
+- *unseen*: the same, longer before the end. Frames without acknowledgement are lost on the air without a row. So are
+  frames at a node that is down if its MAC acknowledges them all the same, as ns-3's does;
 - *not attempted*: nobody but its publisher has a row of it.
 
 A drop row without a subscriber, as of a frame for many, concerns the pairs of its notifications that have no later row
@@ -70,8 +70,8 @@ class Whereabouts:
             for word in (row[schema.DETAIL] or "").split(schema.LIST_SEPARATOR):
                 self._set(name, int(word or -1), End(UNDER_WAY, None, node, time_s))
         elif event == schema.STORE:
-            self._set(name, peer, End(STORED, None, node, time_s))
-            self.holders.setdefault((name, peer), {})[node] = time_s
+            if self._set(name, peer, End(STORED, None, node, time_s)):
+                self.holders.setdefault((name, peer), {})[node] = time_s
         elif event == schema.REPLAY:
             self._set(name, peer, End(UNDER_WAY, None, node, time_s))
             self.holders.get((name, peer), {}).pop(node, None)

@@ -16,7 +16,7 @@ from roambus.dataframes import Results
 from roambus.experiments.comparing.loading import Loaded
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 from tests.experiments.measured import measurements, write_measurements
 from tests.spark.synthetic import write_trace
 

@@ -66,7 +66,7 @@ nodes = [2, 3]
     "walks/study.py": '''"""How small walks go."""
 from roambus import metric
 from roambus.experiments.studies.study import Study, StudySweep
-from roambus.spark.metrics.catalogue import metrics_in
+from roambus.spark.metrics.metric import metrics_in
 from roambus.spark.metrics.extra import Extra
 
 

@@ -28,7 +28,7 @@ from roambus.python_protocol.trace_rows import (
     ROUTE,
     SEND,
 )
-from roambus.spark.metrics.catalogue import Metric
+from roambus.spark.metrics.metric import Metric
 from roambus.spark.metrics.run import Run
 
 Row = dict[str, object]

@@ -53,6 +53,7 @@ from roambus.python_protocol.events import (
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
+from roambus.python_protocol.trace_rows import CRASH
 
 FRAMES = 256
 """Frames for which there is room at first; the room is doubled when it is used up."""
@@ -71,6 +72,7 @@ REASONS = {
     state.NO_ACKNOWLEDGEMENT: NO_ACKNOWLEDGEMENT,
     state.CHANNEL_ACCESS_FAILURE: CHANNEL_ACCESS_FAILURE,
     state.NOT_SENT: NOT_SENT,
+    state.CRASHED: CRASH,
 }
 """The reason that a Failure gives."""
 

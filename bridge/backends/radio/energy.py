@@ -14,9 +14,19 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import NEVER, compiled
-from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, SENDING, SLEEPING, SWITCHING, State, let_go
+from roambus.bridge.backends.radio.state import (
+    DEAD_MAC,
+    LISTENING,
+    SENDING,
+    SLEEPING,
+    SWITCHING,
+    TAKEN,
+    State,
+    let_go,
+)
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -58,10 +68,11 @@ def switch_power_mw(radio: RadioSettings) -> NDArray[np.float64]:
 def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
     """Return BATTERY[n]; empty if no radio sleeps and all batteries must outlast the run.
 
-    That is the default. Batteries also count the consumption of nodes that sleep.
+    That is the default. Batteries also count the consumption of nodes that sleep, as crashed ones do (`outages`).
     """
     radio, nodes = scenario.radio, scenario.nodes
-    if scenario.batteries_last and not scenario.mac.may_sleep:
+    turn_off = scenario.mac.ACKNOWLEDGES and any(fault.kind is FaultKind.CRASH for fault in scenario.faults)
+    if scenario.batteries_last and not scenario.mac.may_sleep and not turn_off:
         return np.zeros(0, BATTERY)
     batteries = np.zeros(len(nodes), BATTERY)
     batteries["left"] = [node.initial_energy_j * MJ for node in nodes]
@@ -154,13 +165,22 @@ def _die(s: State, index: int) -> None:
 
     Python learns it at the end, from `died`.
     """
-    node, run = s.nodes[index], s.run[0]
+    node = s.nodes[index]
     node.start = NEVER
     node.heard = 0
     node.mac = DEAD_MAC
+    node.is_down = 1
+    forget_frames(s, index, TAKEN)
+
+
+@compiled
+def forget_frames(s: State, index: int, reason: int) -> None:
+    """Empty the MAC's queue and the radio's buffer; frames that are not on the air fail for this reason."""
+    node, run = s.nodes[index], s.run[0]
     for k in range(node.queued):
-        let_go(s, s.queues[index, (node.front + k) % run.mac.buffer_size])
-    for k in range(node.buffered):
-        let_go(s, s.buffers[index, (node.buffer_front + k) % run.radio.buffer_size])
+        frame = s.queues[index, (node.front + k) % run.mac.buffer_size]
+        if s.frames[frame].holders == 1:
+            s.frames[frame].refusal = reason
+        let_go(s, frame)
     node.queued = 0
     node.buffered = 0

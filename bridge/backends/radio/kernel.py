@@ -12,15 +12,17 @@ One call crosses from Python to compiled code once; crossing for each event woul
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from roambus.bridge.backends.radio import energy, engine, radio, receiver, state
+from roambus.bridge.backends.radio import energy, engine, outages, radio, receiver, state
 from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
 from roambus.bridge.backends.radio.mac.interface import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
+from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
 
@@ -39,7 +41,9 @@ def bind(s: State, chosen: Mac) -> Advance:
     name = _name_of(chosen)
     if name not in _BOUND:
         signature, loop = (typeof(s), int64, int64), _loop(chosen)
-        with interrupts_postponed():
+        # Of processes that start together one compiles, and the others read what it has made.
+        alone = locked(Path(loop.stats.cache_path)) if is_compiled(chosen) is False else nullcontext()
+        with interrupts_postponed(), alone:
             loop.compile(signature)
         _BOUND[name] = loop.get_overload(signature)
     return _BOUND[name]
@@ -136,6 +140,8 @@ def _dispatch(s: State, kind: int, index: int, now: int) -> None:
         _arrive(s, index, now)
     elif kind in (state.BATTERY, state.OTHERS):
         _go_on(s, kind, index, now)
+    elif kind in (state.CRASH, state.FREEZE, state.RECOVER):
+        outages.happen(s, kind, index, now)
     else:
         mac.accept(s, s.frames[index].sender, index, now)
 

@@ -26,6 +26,7 @@ from roambus.bridge.backends.radio.energy import batteries_of, first_looks, swit
 from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
 from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
+from roambus.bridge.backends.radio.outages import first_outages
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB
 from roambus.bridge.backends.radio.state import (
@@ -225,9 +226,10 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, room: int)
     made = np.concatenate([control, np.zeros(room, FRAME)])
     run, frames = initial_run(scenario, seeds, len(control)), len(made)
     batteries = batteries_of(scenario, nodes["start"])
-    heap = np.zeros((EVENTS_PER_NODE * count + frames, 2), np.int64)
+    faults = first_outages(scenario)
+    heap = np.zeros((EVENTS_PER_NODE * count + frames + len(faults), 2), np.int64)
     others = [(0, OTHERS, 0)] if scenario.interference.rate_per_s else []
-    put_first(heap, run[0], [*first_looks(batteries), *mac.first_events(nodes, scenario), *others])
+    put_first(heap, run[0], [*first_looks(batteries), *mac.first_events(nodes, scenario), *others, *faults])
     return State(
         run=run,
         nodes=nodes,

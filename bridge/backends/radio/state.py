@@ -80,7 +80,7 @@ LISTENING, SENDING, SWITCHING, SLEEPING = 0, 1, 2, 3
 """The states of a radio: RX, TX, between two states, asleep."""
 
 DEAD_MAC = 4
-"""The state of the MAC of a node without energy."""
+"""The state of the MAC of a node that has crashed or has no energy."""
 
 RECEIVABLE, CORRUPTED, LOST = 0, 1, 2
 """The fates of a signal: without a bit error, with one, or interference only."""
@@ -156,6 +156,7 @@ _SENDING = [
     ("mac_overflown", "i8"),
     ("failed_message", "i8"),  # the last one of which a fragment failed, by FRAME's `message`
     ("reports", "i8"),  # whether Python is told what was sent
+    ("is_down", "i8"),  # whether it takes no frames: crashed, frozen or dead
 ]
 
 
@@ -310,8 +311,9 @@ class State(NamedTuple):
 
 
 REQUEST, MAC_TIMER, SENDING_ON, FRAME_END, LISTENING_ON, ARRIVE, BATTERY, SLEEPING_ON, OTHERS = range(9)
-"""The events: a frame comes down; the MAC's timer fires; the radio is in TX; its frame has left; it is in RX; a frame
-comes up; a look at the battery; the radio sleeps; a burst of others begins or ends."""
+CRASH, FREEZE, RECOVER = 9, 10, 11
+"""The events: a frame comes down; the MAC's timer fires; the radio is in TX; its frame has left; it is in RX. A frame
+comes up; a look at the battery; the radio sleeps; a burst of others begins or ends; a node's fault begins or ends."""
 
 
 @compiled
@@ -331,7 +333,8 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
     NO_ACKNOWLEDGEMENT,
     CHANNEL_ACCESS_FAILURE,
     NOT_SENT,
-) = range(10)
+    CRASHED,
+) = range(11)
 """Why a frame is refused or has failed; TAKEN if it is not."""
 
 

@@ -10,7 +10,6 @@ from roambus.bridge.formats.ini.reader import (
     file_names,
     further_values,
     parse_scenario,
-    radio_file_name,
     read_scenario,
     seed_of,
 )
@@ -21,7 +20,6 @@ __all__ = [
     "file_names",
     "further_values",
     "parse_scenario",
-    "radio_file_name",
     "read_scenario",
     "seed_of",
 ]

@@ -201,13 +201,11 @@ def _read_nodes(keys: Lookup, radio: RadioReader) -> Iterator[Callable[[], Any]]
     yield lambda: tuple(map(NodeReader(keys, radio).node, keys.nodes))
 
 
-def file_names(text: str, path: Path) -> list[str]:
-    """The files named in an ini's text, except for the radio parameters file; raises UserError."""
+def file_names(text: str, path: Path) -> tuple[str, list[str]]:
+    """The radio parameters file, and all other files, that an ini's text names; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
-    return [
-        *movement_file_names(keys),
-        *filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE))),
-    ]
+    others = filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE)))
+    return keys.value(FILE), [*movement_file_names(keys), *others]
 
 
 def seed_of(text: str, path: Path) -> int:
@@ -229,9 +227,3 @@ def further_values(text: str) -> dict[str, float | str]:
             except ValueError:
                 found.setdefault(entry.key, entry.value)
     return dict(sorted(found.items()))
-
-
-def radio_file_name(text: str, path: Path) -> str:
-    """The radio parameters file named in an ini's text; raises UserError."""
-    name: str = Lookup(parse_ini(text, path), path.parent).value(FILE)
-    return name

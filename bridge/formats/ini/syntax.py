@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class Pattern:
         )
 
 
+@lru_cache(maxsize=1024)
 def compile_pattern(text: str) -> Pattern:
     """Compile `*`, `**`, `?`, `{a-z}`, `{3..5}` and `[3..5]`; all else is literal."""
     parts: list[str] = []

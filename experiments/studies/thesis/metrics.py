@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from roambus.bridge.trace import schema
-from roambus.spark.metrics.catalogue import Scale, metric, over
+from roambus.spark.metrics.catalogue import over
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Scale, metric
 from roambus.spark.metrics.run import Run, once
 
 

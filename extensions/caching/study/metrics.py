@@ -13,8 +13,9 @@ import pandas as pd
 from roambus.bridge.trace import schema
 from roambus.extensions.caching.cache import ANSWER, CACHE, FORGET
 from roambus.spark.metrics.arrays import billionths, difference_s
-from roambus.spark.metrics.catalogue import Scale, mean, metric, over, percentile, share
+from roambus.spark.metrics.catalogue import mean, over, percentile, share
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Scale, metric
 from roambus.spark.metrics.run import Run, once
 
 _SETTLED, _LATE = 0.2, 0.7

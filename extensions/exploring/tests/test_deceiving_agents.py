@@ -149,7 +149,7 @@ def test_the_shared_generator_is_refused() -> None:
 
 KEEPER = '''"""Keeps {what}."""
 from roambus import Agent, Publish, Subscribe, on
-import array, re, struct, threading
+import array, re, struct, threading, weakref
 
 
 class A(Agent):
@@ -171,6 +171,7 @@ class A(Agent):
         ("struct.Struct('!H')", "self.kept is a Struct"),
         ("(one for one in 'ab')", "self.kept is a generator"),
         ("{'f': lambda: 1}", r"self.kept\['f'\] is the function"),
+        ("weakref.proxy(lambda: None)", "self.kept is a CallableProxyType"),
     ],
 )
 def test_an_attribute_is_copied_or_refused_by_its_name(tmp_path: Path, what: str, refused: str) -> None:

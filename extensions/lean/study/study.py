@@ -24,7 +24,7 @@ from roambus.experiments.studies.study import Study, StudySweep
 from roambus.extensions.lean.study.map import Cell, MapFigure
 from roambus.spark.aggregation.intervals import interval
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Support
+from roambus.spark.metrics.metric import Support
 
 INTEREST, RATE, SPEED = "interest", "rate", "speed"
 """The axes: the share of the subscribers, publications a second, and m/s."""

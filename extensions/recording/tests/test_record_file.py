@@ -37,7 +37,7 @@ def kinds(path: Path) -> list[str]:
 
 def left_in(folder: Path) -> set[str]:
     """What a run has left beside its inputs."""
-    return {path.name for path in folder.iterdir()} - {"run.ini", "CC2420.txt", "agent.py"}
+    return {path.name for path in folder.iterdir()} - {"run.ini", "CC2420.txt", "agent.py", "__pycache__"}
 
 
 def test_a_record_holds_the_whole_exchange(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import pandas as pd
 
 from roambus.bridge.trace import schema
-from roambus.spark.metrics.catalogue import metric, over
+from roambus.spark.metrics.catalogue import over
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import metric
 from roambus.spark.metrics.run import Run, once
 
 LATE_S = 0.05

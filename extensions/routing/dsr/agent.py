@@ -111,6 +111,10 @@ class Dsr(Router):
         self._blacklist: dict[NodeId, SimTime] = {}
         """Until when neighbours are on it; entries expire instead of becoming questionable."""
 
+    def held(self) -> list[DataPacket]:
+        """The waiting packets, also those for routes."""
+        return [*super().held(), *self.buffer]
+
     @on(Started, Recovered)
     def start(self, _: Started | Recovered, now: SimTime) -> None:
         """Search again after a freeze, which may have cost timers."""

@@ -16,8 +16,9 @@ from roambus.experiments.figures.figure import Plan, agent_lines, slug
 from roambus.experiments.measurements import Measurements, by_seed, point_table_file
 from roambus.experiments.studies.study import Study, StudySweep
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Kind, metric, over
+from roambus.spark.metrics.catalogue import over
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Kind, metric
 from roambus.spark.metrics.run import Run
 
 SIZE, SPEED, FLOWS = "size", "speed", "flows"

@@ -25,8 +25,9 @@ from roambus.extensions.skip_ring.study.metrics import (
     sent_per_node_round,
 )
 from roambus.python_protocol.messages.fields import NOBODY
-from roambus.spark.metrics.catalogue import Scale, metric, over, share
+from roambus.spark.metrics.catalogue import over, share
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Scale, metric
 from roambus.spark.metrics.run import Run, once
 
 # Crashes

@@ -17,8 +17,9 @@ from roambus.bridge.trace import schema
 from roambus.extensions.skip_ring.corrupted import skip_ring
 from roambus.extensions.skip_ring.messages import OVERLAY, SERVE, GetConfiguration, SetData
 from roambus.python_protocol.messages.fields import NOBODY
-from roambus.spark.metrics.catalogue import Scale, metric, over
+from roambus.spark.metrics.catalogue import over
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Scale, metric
 from roambus.spark.metrics.run import Run, once
 
 STATE = ("label", "left", "right", "ring", "shortcuts")

@@ -15,7 +15,8 @@ from roambus import pytest_plugin as public
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.testing import pytest_plugin
 from roambus.extensions.testing.pytest_plugin import Point
-from roambus.spark.metrics.catalogue import Metric, delivery_rate_all, messages_per_node
+from roambus.spark.metrics.catalogue import delivery_rate_all, messages_per_node
+from roambus.spark.metrics.metric import Metric
 
 UNUSED = """
 import sys

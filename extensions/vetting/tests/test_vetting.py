@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,14 @@ def test_the_lines_that_take_time_or_chance_from_elsewhere_are_named(agent: Misb
 def test_nothing_is_found_in_ours(name: str, tmp_path: Path) -> None:
     """All of them are vetted outside the suite."""
     assert list(found_in_one_process(name, tmp_path)) == []
+
+
+def test_a_proxy_whose_object_is_gone_is_no_obstacle(tmp_path: Path) -> None:
+    """A library may hold one; whoever asks it for its class gets a ReferenceError."""
+    proxy = weakref.proxy(lambda: None)
+    with pytest.raises(ReferenceError):
+        isinstance(proxy, Job)
+    play_isolated(Job("beacon", "", tmp_path).isolated(), SCENES[0], load_agent("beacon"))
 
 
 def test_the_page_shows_what_is_found(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -20,8 +18,8 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.python_protocol.events import BUFFER_FULL, CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, QUEUE_FULL
-from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.roles import NodeId
+from tests.support.held import held
 
 TOO_LONG = "packet longer than MAC.macMaxPacketSize"
 REASONS = (QUEUE_FULL, BUFFER_FULL, CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, TOO_LONG)
@@ -73,7 +71,7 @@ class RefusingLinks(IdealBackend):
 
     def _transmit(self, transmission: Transmission) -> None:
         node, _, destination, message, _ = transmission
-        if next(kept(message, set()), None) and self.chance.random() < self.share:
+        if any(held(message)) and self.chance.random() < self.share:
             self.failed += 1
             self._failures.append(Failure(node, destination, message, self.reason))
             return
@@ -87,25 +85,6 @@ def scenario(agent: str) -> Scenario:
     network = TREE if agent in BROKERS else GRAPH
     ini = INI.format(parameters=AGENTS[agent], network=network)
     return parse_scenario(ini, TEMPLATES / "run.ini", TEMPLATES)
-
-
-def kept(value: Any, seen: set[int]) -> Iterator[str]:
-    """The identifiers of the notifications anywhere in an agent's state."""
-    if id(value) in seen or isinstance(value, type | Random):
-        return
-    seen.add(id(value))
-    if isinstance(value, Notification):
-        yield str(value.id)
-        return
-    if isinstance(value, dict):
-        parts: list[Any] = [*value, *value.values()]
-    elif isinstance(value, list | tuple | set | frozenset | deque):
-        parts = list(value)
-    else:
-        slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
-        parts = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in slots)]
-    for part in parts:
-        yield from kept(part, seen)
 
 
 @pytest.mark.parametrize("agent", sorted(AGENTS.keys() & own_agents()))
@@ -122,7 +101,7 @@ def test_a_notification_is_delivered_kept_or_dropped_with_a_row(
     host.run()
     assume(links.failed)
     rows = trace.table().to_pylist()
-    held = {name for agent_of_node in host._agents for name in kept(agent_of_node, set())}  # their last states
+    kept = {name for agent_of_node in host._agents for name, _ in held(agent_of_node)}  # their last states
     gone = {(row["notification_id"], row["node"]) for row in rows if row["event"] == "deliver"}
     dropped = {
         (name, row["peer"] if row["peer"] in {3, 4} else None)
@@ -135,4 +114,4 @@ def test_a_notification_is_delivered_kept_or_dropped_with_a_row(
             name = row["notification_id"]
             for subscriber in map(int, row["detail"].split()):
                 is_noted = (name, subscriber) in gone | dropped or (name, None) in dropped
-                assert is_noted or name in held, (reason, name, subscriber)
+                assert is_noted or name in kept, (reason, name, subscriber)

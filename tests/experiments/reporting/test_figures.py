@@ -26,7 +26,7 @@ from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metr
 from roambus.experiments.studies.study import SweepResults
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Scale
+from roambus.spark.metrics.metric import Scale
 from tests.experiments.measured import measurements, of_thesis, write_measurements
 
 THESIS = ["4.4a", "4.4b", "4.4a-all", "4.4b-all", "4.5a", "4.5b", "4.6", "4.7a", "4.7b", "4.8"]

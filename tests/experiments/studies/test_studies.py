@@ -34,8 +34,8 @@ from roambus.experiments.sweeps.sweep import expand
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import Metric
 from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Metric
 from tests.experiments.measured import measurements, write_measurements
 
 OURS = [(name, sweep) for name in shipped_studies() for sweep in load_study(name).sweeps]

@@ -1,6 +1,6 @@
 """What a node does after it has lost its memory (RFC 3561, section 6.13)."""
 
-from roambus.python_protocol.actions import Send
+from roambus.python_protocol.actions import Note, Send
 from roambus.python_protocol.aodv.agent import HELLO_TIMER, REBOOT_TIMER
 from roambus.python_protocol.aodv.messages import Hello, RouteError, RouteReply, RouteRequest, Unreachable
 from roambus.python_protocol.events import Crashed, Received, Recovered, Started, Stopped, Subscribe
@@ -26,6 +26,18 @@ def rebooted(**parameters: object) -> Bench:
 def test_a_crash_loses_routes() -> None:
     """They were in memory only."""
     assert rebooted().agent.table.get(9) is None
+
+
+def test_a_crash_names_the_packets_that_waited() -> None:
+    """For a route, for a jitter, and for an acknowledgement of the link layer."""
+    bench = Bench(link_layer=True)
+    bench.handle(Started())
+    bench.publish(8)
+    bench.receive(7, rrep(9, 90))
+    bench.publish(9)
+    bench.agent.frames.unicast_later(7, packet(destination=6))
+    lost = [(row.peer, row.detail) for row in bench.handle(Crashed()) if isinstance(row, Note)]
+    assert sorted(lost) == [(6, "crash"), (8, "crash"), (9, "crash")]
 
 
 def test_a_rebooted_node_learns_routes_but_passes_nothing_on() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from roambus.python_protocol.filters import Filter, Notification, NotificationId, parse_filter
 from roambus.python_protocol.messages.fields import I64, U8, U16, U32, By, FieldError, LongBytes, LongTuple, Names, bit
 from roambus.python_protocol.messages.message import Message, MessageSet
-from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer
+from roambus.python_protocol.messages.octets import DecodeError, Reader, Writer, number
 from roambus.python_protocol.roles import NodeId
 
 
@@ -322,6 +322,12 @@ def test_fields_that_cannot_travel_or_can_be_changed_are_refused(annotation: Any
     """They are refused when the class is made, with what to write instead."""
     with pytest.raises(FieldError, match=why):
         made({"x": annotation}, tag=9)
+
+
+def test_a_shape_belongs_to_its_own_field() -> None:
+    """Another field of the same functions may say otherwise, or nothing."""
+    kinds = [Annotated[int, By(Writer.u8, Reader.u8, shape=shape)] for shape in (None, number("B"), {"kind": "text"})]
+    assert [kind.__metadata__[0].shape for kind in kinds] == [None, number("B"), {"kind": "text"}]  # type: ignore[attr-defined]
 
 
 def test_a_notation_can_only_name_fields() -> None:

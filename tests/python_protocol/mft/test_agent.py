@@ -25,12 +25,12 @@ from roambus.python_protocol.events import (
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.mft import MftPubSub
-from roambus.python_protocol.mft.messages import Bmig, MftParameters, Mig, Sub, Uns
+from roambus.python_protocol.mft.messages import Bmig, MftParameters, Mig, Rep, Sub, Uns
 from roambus.python_protocol.parts.election import Heartbeat, Leadership
 from roambus.python_protocol.parts.link import LinkAck, LinkData, LinkTimer
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SECOND
-from roambus.python_protocol.trace_rows import MIGRATE, ROUTE, STORE
+from roambus.python_protocol.trace_rows import DROP, MIGRATE, ROUTE, STORE
 from tests.python_protocol.mft.network import event, topic
 from tests.support.runs import of, publishing, run
 
@@ -187,6 +187,17 @@ def test_after_a_crash_a_subscriber_still_knows_its_filters_and_its_number() -> 
     assert carried(actions) == [(PARENT, Mig(ME, PARENT, 2, 0))]
     node.acknowledge(actions)
     assert carried(node.receive(PARENT, Filters(()))) == [(PARENT, Sub(ME, 3, 0, topic(1)))]
+
+
+def test_a_crash_names_what_was_not_sent() -> None:
+    """Each notification that waits for a neighbour has a row, with its subscriber if the message has one."""
+    node = Node(B)
+    node.hear(3, parent=ME)
+    node.receive(3, Sub(50, 1, 1, topic(1)))
+    node.receive(4, Rep(50, 1, (event(1, 7), event(1, 8))), Pub(1, event(1, 9)))
+    rows = notes(node.tell(Crashed()), DROP)
+    lost = [(row.message_type, row.notification_id, row.peer, row.detail) for row in rows]
+    assert lost == [("REP", "99.7", 50, "crash"), ("REP", "99.8", 50, "crash"), ("PUB", "99.9", None, "crash")]
 
 
 def test_a_broker_that_crashed_serves_its_own_client_again() -> None:

@@ -172,6 +172,16 @@ def test_reset_gives_back_what_waits() -> None:
     assert sender.reset(PEER) == ([], [])
 
 
+def test_what_is_not_acknowledged_is_held() -> None:
+    """To whichever neighbour, oldest first."""
+    sender = link()
+    first = data(sender.send(PEER, Number(1), 0))
+    sender.send(PEER, Number(2), 0)
+    sender.send(PEER + 1, Number(3), 0)
+    sender.receive(PEER, LinkAck(first.session, first.sequence), 1)
+    assert sender.held() == [Number(2), Number(3)]
+
+
 def test_a_full_queue_drops_and_says_so() -> None:
     """The queue is bounded; what does not fit is a row in the trace."""
     sender = link()

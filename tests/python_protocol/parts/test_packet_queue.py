@@ -11,6 +11,7 @@ def test_packets_of_one_destination_leave_in_their_order() -> None:
     for entry in packets:
         assert queue.add(entry, 0) is None
     assert queue.destinations() == [9, 8]
+    assert list(queue) == packets
     assert queue.take(9) == packets[0::2]
     assert queue.take(9) == []
     assert queue.take(8) == packets[1::2]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roambus.spark.aggregation.aggregate import mean_points, natural_order
 from roambus.spark.aggregation.intervals import ends, interval
-from roambus.spark.metrics.catalogue import Kind, Metric, Scale, Support
+from roambus.spark.metrics.metric import Kind, Metric, Scale, Support
 
 
 def runs(values: list[float]) -> pd.DataFrame:

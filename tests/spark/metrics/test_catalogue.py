@@ -1,4 +1,4 @@
-"""What is derived from the declaration of a metric."""
+"""The columns of every run's metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import pyarrow as pa
 
 from roambus.spark.aggregation.computation import METRICS_SCHEMA
 from roambus.spark.metrics import catalogue as c
-from roambus.spark.metrics.catalogue import METRICS, Kind, Metric, sent_metric
+from roambus.spark.metrics.accounting import ENDS
+from roambus.spark.metrics.catalogue import METRICS, sent_metric
+from roambus.spark.metrics.metric import Kind
 
 
 def test_every_column_is_declared_once() -> None:
@@ -15,10 +17,11 @@ def test_every_column_is_declared_once() -> None:
     assert len({metric.axis_title for metric in METRICS}) == len(METRICS)
 
 
-def test_a_title_has_its_unit_in_brackets() -> None:
-    """Counts and shares have none."""
-    assert Metric("delay_s", "delay", "How long it takes.", unit="s").axis_title == "delay (s)"
-    assert Metric("messages", "messages", "How many there are.").axis_title == "messages"
+def test_tables_have_the_ends_of_pairs_behind_their_deliveries() -> None:
+    """The order of the columns is that of the files that readers have."""
+    first = METRICS.index(c.hops_max) + 1
+    assert METRICS[first : first + len(ENDS)] == ENDS
+    assert [entry.column for entry in METRICS[first + len(ENDS) :]][:2] == ["messages", "messages_per_node"]
 
 
 def test_the_kind_of_a_metric_is_the_type_of_its_column() -> None:

@@ -19,8 +19,8 @@ from roambus.experiments.comparing.selection import check_metric
 from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation import aggregate as aggregation
 from roambus.spark.aggregation.aggregate import aggregate
-from roambus.spark.metrics.catalogue import metric
 from roambus.spark.metrics.extra import Extra, own_metrics
+from roambus.spark.metrics.metric import metric
 from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import deliver, publish, write_trace
 

@@ -11,8 +11,8 @@ import pytest
 
 from roambus.bridge.system.errors import UserError
 from roambus.spark.aggregation.computation import EXTRA, measure
-from roambus.spark.metrics.catalogue import Kind, Metric, Scale, metric
 from roambus.spark.metrics.extra import Extra, own_metrics
+from roambus.spark.metrics.metric import Kind, Metric, Scale, metric
 from roambus.spark.metrics.run import Run
 from tests.spark.synthetic import deliver, publish, write_trace
 

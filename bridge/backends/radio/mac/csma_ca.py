@@ -84,12 +84,14 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
 
 @compiled
 def receive(s: State, frame: int, arrival: Any, now: int) -> None:
-    """Take an acknowledgement, or acknowledge a frame for this node and pass it on once."""
+    """Take an acknowledgement, or acknowledge a frame for this node and pass it on once, unless the node is down."""
     run, receiver = s.run[0], arrival.receiver
     destination = s.frames[frame].destination
     if run.first_control <= frame < run.own_frames:
         if destination == receiver:
             _take_acknowledgement(s, receiver, frame, now)
+    elif s.nodes[receiver].is_down:
+        return
     elif destination == BROADCAST:
         deliver(s, frame, arrival)
     elif is_for(destination, receiver):

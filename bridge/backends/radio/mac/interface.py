@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import NEVER, compiled
 from roambus.bridge.backends.radio.state import (
+    CRASHED,
     DEAD_MAC,
     NO_ENERGY,
     NOT_BOOTED,
@@ -85,6 +86,8 @@ def takes(s: State, sender: int, number: int, now: int) -> bool:
     node.offered += 1
     if now < node.start:
         frame.refusal = NO_ENERGY if node.mac == DEAD_MAC else NOT_BOOTED
+    elif node.mac == DEAD_MAC:  # what the agent sent before, and the processing delay postponed
+        frame.refusal = CRASHED
     elif frame.refusal == TAKEN and frame.message > 0 and frame.message == node.failed_message:
         frame.refusal = NOT_SENT
     elif frame.refusal == TAKEN and node.queued == s.run[0].mac.buffer_size:

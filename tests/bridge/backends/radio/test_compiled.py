@@ -2,11 +2,16 @@
 
 import shutil
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from numba.core.caching import CacheImpl
 
+from roambus.bridge.backends.radio import kernel
 from roambus.bridge.backends.radio.engine import PACKAGE, entry_point, fingerprint
+from roambus.bridge.backends.radio.mac import tunable_mac
+from roambus.bridge.system.files import locked
+from tests.bridge.backends.radio.runs import at_places, run
 
 
 @pytest.mark.parametrize("edited", ["receiver.py", "mac/csma_ca.py"])
@@ -36,3 +41,18 @@ def test_where_nothing_can_be_kept_each_process_compiles(monkeypatch: pytest.Mon
         return number + 1
 
     assert entry_point(plus_one, "mac")(1) == 2
+
+
+def test_while_one_process_compiles_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then they read what it has made; here it is there already."""
+    run(at_places(0), [])
+    cache = Path(kernel._loop(tunable_mac).stats.cache_path)
+    monkeypatch.setattr(kernel, "_BOUND", {})
+    monkeypatch.setattr(kernel, "is_compiled", lambda _: False)
+    waiting = Thread(target=run, args=(at_places(0), []))
+    with locked(cache):
+        waiting.start()
+        waiting.join(0.2)
+        assert kernel._BOUND == {}
+    waiting.join()
+    assert list(kernel._BOUND) == ["tunable_mac"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roambus.bridge.formats.ini import parse_scenario, radio_file_name, read_scenario
+from roambus.bridge.formats.ini import file_names, parse_scenario, read_scenario
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.mobility.line import Line
 from roambus.bridge.mobility.random_waypoint import RandomWaypoint
@@ -244,9 +244,9 @@ def test_options_of_omnetpp_that_change_nothing_are_accepted() -> None:
     assert scenario_of(options) == scenario_of("")
 
 
-def test_the_radio_file_is_known_before_anything_else() -> None:
-    """So that it can be laid beside the ini."""
-    assert radio_file_name(BASE, Path("run.ini")) == "CC2420.txt"
+def test_the_files_are_known_before_anything_else() -> None:
+    """So that they can be laid beside the ini."""
+    assert file_names(BASE, Path("run.ini")) == ("CC2420.txt", [])
 
 
 @pytest.mark.parametrize(
@@ -365,6 +365,16 @@ def test_a_key_of_another_mac_is_refused_with_both_names() -> None:
     refused(f"{key}macMinBE = 2\n", "macMinBE: this is a key of the MAC 802.15.4, .* of node 0 is TunableMAC")
     refused(f"{key}macMinBE = -1\n", "macMinBE", IEEE)
     refused(f"{key}macMinBE = 6\n", "macMinBE = 6 is above macMaxBE = 5", IEEE)
+
+
+def test_a_frame_of_802_15_4_has_at_most_127_bytes() -> None:
+    """The length in the PHY's header has seven bits; no limit at all is refused, too, and TunableMAC takes both."""
+    key = "SN.node[*].Communication.MAC.macMaxPacketSize"
+    assert scenario_of(f"{key} = 127\n", IEEE).mac.max_packet_bytes == 127
+    for size in (0, 128):
+        message = rf"run\.ini:\d+: SN\.node\[\*\]\.Communication\.MAC\.macMaxPacketSize: .*{size} .*127"
+        refused(f"{key} = {size}\n", message, IEEE)
+        assert scenario_of(f"{key} = {size}\n").mac.max_packet_bytes == size
 
 
 PUBLISHED = """\
