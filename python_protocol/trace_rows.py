@@ -31,6 +31,10 @@ FREEZE = "freeze"
 """The node is stopped: it keeps its state, and does nothing until it recovers."""
 RECOVER = "recover"
 """The node is up again after a crash or a freeze."""
+UNREACHABLE = "unreachable"
+"""The conductor of a live run has lost the node, which may go on."""
+REACHABLE = "reachable"
+"""The conductor of a live run has the node back: it has been the same process all the time."""
 MOVE = "move"
 """The node is at `detail` = "x y" (m), and goes straight to the place of its next move row."""
 DIE = "die"
@@ -55,6 +59,8 @@ HOST_EVENTS = frozenset(
         CRASH,
         FREEZE,
         RECOVER,
+        UNREACHABLE,
+        REACHABLE,
         MOVE,
         DIE,
         ROLE,

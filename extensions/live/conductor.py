@@ -2,8 +2,8 @@
 
 A node whose code differs refuses the run. Clocks are compared before the start and after the end to find their drift;
 rows have their own node's times. A dead process is a crash, its successor a recovery with a new incarnation and no
-stable storage. A node's error ends the run with a simulation's exit code; so does an unreachable node at the start or
-end, which in between counts as crashed.
+stable storage. A silent node is unreachable, and may go on; only another process in its place shows that it has
+crashed. A node's error ends the run with a simulation's exit code; so does an unreachable node at the start or end.
 """
 
 from __future__ import annotations
@@ -35,16 +35,27 @@ from roambus.extensions.live.frames import KEY_BYTES, RUN_BYTES
 from roambus.extensions.live.journal import add_rows, read_rows
 from roambus.extensions.live.links import ALL, links_of
 from roambus.extensions.live.node import PIECE_BYTES, code_of
+from roambus.extensions.live.receiver import FIX_REMARKS, read_fix
 from roambus.extensions.live.udp_backend import Address
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
-from roambus.python_protocol.trace_rows import CRASH, DELIVER, FREEZE, LIST_SEPARATOR, PUBLISH, RECOVER
+from roambus.python_protocol.trace_rows import (
+    CRASH,
+    DELIVER,
+    FREEZE,
+    LIST_SEPARATOR,
+    MOVE,
+    PUBLISH,
+    REACHABLE,
+    RECOVER,
+    UNREACHABLE,
+)
 
 PREPARE_S = 60.0
 """Time to import the agent and compute all movement."""
 SILENT_S = 2.0
-"""Silence after which a remote node counts as dead, until it answers."""
+"""Silence after which a remote node counts as unreachable, until it answers."""
 LEAD_S = 0.5
 """Time before the start for all nodes to hear of it."""
 LOOK_MS = 20
@@ -170,8 +181,9 @@ class Conductor:
             looked_at, before = time.monotonic(), looked_at
             if looked_at > before + SILENT_S / 2:  # this process stood still: nodes were silent without a question
                 for peer in self._nodes:
-                    peer.heard_at = looked_at if not peer.is_down else peer.heard_at
+                    peer.heard_at = looked_at if peer.is_there else peer.heard_at
             self._note_deaths()
+            self._note_silent()
             self._refuse_overdue(scenario.time_limit)
             while to_come and to_come[0].at <= self._now() < scenario.time_limit:
                 self._do(to_come.pop(0))
@@ -181,13 +193,16 @@ class Conductor:
                 advance()
 
     def _are_over(self, time_limit: SimTime) -> bool:
-        """Whether all have ended or are down at the time limit."""
-        return all(peer.state == ENDED or (peer.is_down and self._now() > time_limit) for peer in self._nodes)
+        """Whether all have ended, or are down at the time limit, or unreachable for some time after it."""
+        down, silent = self._now() > time_limit, self._now() > time_limit + REACH_S * SECOND
+        return all(
+            peer.state == ENDED or (peer.is_down and down) or (peer.is_silent and silent) for peer in self._nodes
+        )
 
     def _refuse_overdue(self, time_limit: SimTime) -> None:
         """Raise BackendError for a reachable node that does not end."""
         if self._now() > time_limit + OVERDUE:
-            late = [peer.name for peer in self._nodes if peer.state != ENDED and not peer.is_down]
+            late = [peer.name for peer in self._nodes if peer.state != ENDED and peer.is_there]
             if late:
                 waited = OVERDUE // SECOND
                 raise BackendError(f"{late[0]} has not ended its run {waited} s after the end: look at its clock")
@@ -200,9 +215,9 @@ class Conductor:
         if answer["session"] != peer.session:
             self._recover(peer, answer["session"])
             return
-        if peer.is_down and not self._deployment.is_local:  # it was silent, and has been on the air all the time
-            self._faults.append((max(self._now(), 0), peer.node, RECOVER))
-            peer.is_down = False
+        if peer.is_silent:
+            self._faults.append((max(self._now(), 0), peer.node, REACHABLE))
+            peer.is_silent = False
         peer.state = answer["state"]
         peer.counts = answer.get("counts", peer.counts)
 
@@ -227,22 +242,32 @@ class Conductor:
 
     def _crash(self, peer: Peer) -> None:
         """Record a crash, at a local process' death or a remote one's last answer."""
-        heard = round(peer.heard_at * SECOND) - self._start_ns
-        self._faults.append((max(self._now() if self._deployment.is_local else heard, 0), peer.node, CRASH))
-        peer.is_down, peer.state = True, ""
+        if peer.is_silent:  # it was not only out of reach
+            last = max(number for number, (_, node, _) in enumerate(self._faults) if node == peer.node)
+            at, _, _ = self._faults.pop(last)
+        else:
+            at = self._now() if self._deployment.is_local else self._heard(peer)
+        self._faults.append((max(at, 0), peer.node, CRASH))
+        peer.is_down, peer.is_silent, peer.state = True, False, ""
+
+    def _heard(self, peer: Peer) -> SimTime:
+        return max(round(peer.heard_at * SECOND) - self._start_ns, 0)
 
     def _note_deaths(self) -> None:
-        """Record dead nodes; raises AgentError for one that ended its own process."""
+        """Record dead nodes of this machine; raises AgentError for one that ended its own process."""
         for node, status in self._deployment.processes.died():
             peer = self._nodes[node]
             if status >= 0:
                 raise AgentError(f"{peer.name} has ended its process, with exit code {status}", node, self._now(), "")
             if not peer.is_down:
                 self._crash(peer)
-        for peer in self._nodes:
-            is_silent = time.monotonic() > peer.heard_at + SILENT_S and peer.state != ENDED
-            if is_silent and not peer.is_down and not self._deployment.is_local:
-                self._crash(peer)
+
+    def _note_silent(self) -> None:
+        """Record nodes of other machines that do not answer."""
+        for peer in () if self._deployment.is_local else self._nodes:
+            if peer.is_there and peer.state != ENDED and time.monotonic() > peer.heard_at + SILENT_S:
+                self._faults.append((self._heard(peer), peer.node, UNREACHABLE))
+                peer.is_silent = True
 
     def _do(self, fault: Fault) -> None:
         """Apply a fault; a recovery is recorded once its new process is there."""
@@ -260,10 +285,11 @@ class Conductor:
         `left` gives an unreachable node's journal. Nodes delete theirs only when all are here. Raises BackendError for
         too much drift.
         """
-        up = [peer for peer in self._nodes if not peer.is_down]
+        up = [peer for peer in self._nodes if peer.is_there]
         drifts = self._drifts(up)
-        journals = {peer.node: left(peer.node) if peer.is_down else self._journal(peer) for peer in self._nodes}
+        journals = {peer.node: self._journal(peer) if peer.is_there else left(peer.node) for peer in self._nodes}
         missed: Counter[NodeId] = Counter()
+        located: set[NodeId] = set()
         for node, text in journals.items():
             rows = list(read_rows(text, node))
             add_rows(rows, trace)
@@ -271,9 +297,12 @@ class Conductor:
                 count_missed(rows, missed)
             except ValueError:
                 raise BackendError(f"node {node}: a publication in its journal does not name its subscribers") from None
-        for at, node, event in self._faults:
-            trace.add(TraceRow(at, node, event))
-        moves = moves_until(paths_of(scenario), scenario.time_limit)
+            if any(_is_fix(row) for row in rows):
+                located.add(node)
+            for at, event in after_its_rows([(at, event) for at, of, event in self._faults if of == node], rows):
+                trace.add(TraceRow(at, node, event))
+        planned = moves_until(paths_of(scenario), scenario.time_limit)
+        moves = [move for move in planned if move.node not in located]
         trace_totals(trace, scenario.time_limit, Totals(self._counts(drifts), moves=moves))
         self._peers.ask_all("forget", lambda _: {"run": self._run}, REACH_S, up)
         return [*self._remarks(), *missed_remarks(+missed)]
@@ -317,8 +346,32 @@ class Conductor:
         yield f"timers were late by at most {late_us / 1000:g} ms at the 99th percentile (node {node})"
         if late_us * MICROSECOND > LATE:
             yield f"that is more than {LATE / 1e6:g} ms: the machine was too slow for this run, and delays say so, too"
-        if crashes := sum(event == CRASH for _, _, event in self._faults):
+        events = Counter(event for _, _, event in self._faults)
+        if crashes := events[CRASH]:
             yield f"processes of nodes died {crashes} times"
+        if lost := events[UNREACHABLE]:
+            yield f"the conductor lost nodes {lost} times, and these went on: see the rows {UNREACHABLE}"
+        for name, words in FIX_REMARKS.items():
+            found = {peer.node: number for peer in self._nodes if (number := peer.counts.get(name, 0))}
+            yield from (f"node {node}: {number} {words}" for node, number in found.items())
+
+
+def _is_fix(row: TraceRow) -> bool:
+    """Whether it is a place of the node's receiver; raises BackendError for one that cannot be."""
+    if row.event == MOVE and read_fix(row.detail or "") is None:
+        raise BackendError(f"node {row.node}: a place in its journal is not x and y")
+    return row.event == MOVE
+
+
+def after_its_rows(faults: Sequence[tuple[SimTime, str]], rows: Sequence[TraceRow]) -> Iterator[tuple[SimTime, str]]:
+    """Yield a node's faults; a crash is not before the last row of the process that died.
+
+    The conductor knows only when it last heard of a process on another machine.
+    """
+    for number, (at, event) in enumerate(faults):
+        back = next((time for time, later in faults[number + 1 :] if later == RECOVER), None)
+        own = [row.time for row in rows if back is None or row.time < back] if event == CRASH else []
+        yield max(at, *own) if own else at, event
 
 
 def count_missed(rows: Iterable[TraceRow], missed: Counter[NodeId]) -> None:

@@ -164,6 +164,9 @@ class Peer:
     heard_at: float = 0.0
     """The last answer's time by this machine's monotonic clock."""
     is_down: bool = False
+    """Whether its process has died, and no other one is in the run."""
+    is_silent: bool = False
+    """Whether it has not answered for a while; it may go on."""
     counts: dict[str, int] = field(default_factory=dict)
     """The counts of its last process, once off the air."""
 
@@ -178,6 +181,11 @@ class Peer:
             self.is_connected |= is_open
             is_lost |= not is_open
         return is_lost
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it answers."""
+        return not (self.is_down or self.is_silent)
 
     @property
     def name(self) -> str:

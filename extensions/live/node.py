@@ -21,11 +21,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, data_hash, load_agent
-from roambus.bridge.backend import LocalNode
+from roambus.bridge.backend import LocalNode, Move
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
@@ -37,6 +38,7 @@ from roambus.bridge.system.code import code_hash
 from roambus.bridge.system.errors import BackendError, RoambusError, UserError
 from roambus.bridge.system.private_folder import BRIDGE, private_folder
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.bridge.trace.schema import TraceRow
 from roambus.extensions.live.answers import ENDED, IDLE, PREPARED, RUNNING
 from roambus.extensions.live.connection import PROTOCOL, Answer, Listener
 from roambus.extensions.live.frames import Seal
@@ -46,6 +48,8 @@ from roambus.extensions.live.receiver import PositionSource
 from roambus.extensions.live.udp_backend import Address, Attend, UdpBackend, late_by
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.trace_rows import MOVE
 
 LOST_S = 30.0
 """Silence after which the conductor counts as gone; longer than a brief sleep."""
@@ -59,6 +63,9 @@ def code_of(agent: type[Agent]) -> str:
     """A hash of the node's code, which must be the conductor's."""
     ours = (Path(module.__file__) for module in (event_loop, reader, sys.modules[__name__]) if module.__file__)
     return code_hash([*ours, *agent_sources(agent)]).hex() + data_hash(agent.__name__, agent).hex()
+
+
+UNCOLLECTED = "the conductor has ended the run before it collected all events"
 
 
 class StoppedError(BackendError):
@@ -185,7 +192,7 @@ class LiveNode(Attend):
         if not 0 <= self._node < len(scenario.nodes):
             raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
         if self._position is not None:
-            self._position.start()
+            self._position.start(scenario.field_m)
         links = links_of(fields["links"], scenario, self._node)
         self._prepared = Prepared(scenario, agent, links, self._open_socket(), TraceLevel(fields["level"]))
         self._state = PREPARED
@@ -195,7 +202,7 @@ class LiveNode(Attend):
         """Answer first; `serve` then goes on the air."""
         if self._state != PREPARED:
             raise BackendError(f"it is {self._state}")
-        self._asked, self._state = fields, RUNNING
+        self._asked, self._state, self._is_stopped = fields, RUNNING, False
         return {}, b""
 
     def _ask_collect(self, fields: dict[str, Any], _: list[bytes]) -> Answer:
@@ -216,8 +223,12 @@ class LiveNode(Attend):
         return {}, b""
 
     def _ask_end(self, _: dict[str, Any], __: list[bytes]) -> Answer:
-        """The conductor has ended or was interrupted."""
+        """The conductor has ended, failed or was interrupted: the node is free for another one."""
         self._is_over, self._is_stopped = self._for_one_run, self._state == RUNNING
+        if self._state == ENDED and not self._for_one_run:
+            self._keep_trace(self._last_run, LostError(UNCOLLECTED))
+        elif self._state == PREPARED:
+            self._drop()
         return {}, b""
 
     def _journal_of(self, run: str) -> Path:
@@ -240,7 +251,7 @@ class LiveNode(Attend):
         prepared = self._prepared
         if prepared is None:
             return
-        self._is_stopped, self._last_run = False, fields["run"]
+        self._last_run = fields["run"]
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             journal = Journal(self._journal_of(fields["run"]), prepared.level)
@@ -249,11 +260,11 @@ class LiveNode(Attend):
             finally:
                 journal.close()
             self._ended_with = self._counts()
-        except StoppedError:
+        except (StoppedError, LostError) as error:
+            if isinstance(error, LostError) or not self._for_one_run:
+                self._keep_trace(fields["run"], error)
+                return
             self._ended_with = self._counts()
-        except LostError as error:
-            self._keep_trace(fields["run"], error)
-            return
         except (RoambusError, OSError) as error:
             self._ended_with = {"error": str(error), "code": getattr(error, "exit_code", BackendError.exit_code)}
         self._state = ENDED
@@ -267,16 +278,24 @@ class LiveNode(Attend):
         self._air = air = UdpBackend(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,
-            *((self._position.moves,) if self._position else ()),
+            *((partial(self._moves, journal, own.since),) if self._position else ()),
         )  # fmt: skip
         with shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
+
+    def _moves(self, journal: Journal, since: SimTime, now: SimTime) -> list[Move]:
+        """The receiver's moves; each fix is a row, by which the trace has the true places."""
+        made = self._position.moves(now) if self._position else []
+        if made:
+            first = made[0]
+            journal.add(TraceRow(max(first.time, since), self._node, MOVE, detail=f"{first.x:.3f} {first.y:.3f}"))
+        return made
 
     def hear(self) -> None:
         """Answer the conductor while on the air; raises StoppedError, LostError."""
         self._listener.hear()
         if self._is_stopped:
-            raise StoppedError("the conductor has stopped it")
+            raise StoppedError(UNCOLLECTED)
         if time.monotonic() > self._heard_at + LOST_S:
             raise LostError(f"no request of the conductor for {LOST_S:g} s")
 
@@ -293,6 +312,7 @@ class LiveNode(Attend):
         return {
             "counts": {
                 **air.counts,
+                **(self._position.counts if self._position else {}),
                 **late,
                 "wake_ups": sum(air.lateness.values()),
                 "cpu_ms": round(1000 * (used.ru_utime + used.ru_stime)),
@@ -309,14 +329,15 @@ class LiveNode(Attend):
             elif self._state != IDLE:
                 self._drop()
 
-    def _keep_trace(self, run: str, error: LostError) -> None:
+    def _keep_trace(self, run: str, error: BackendError) -> None:
         """Make a trace of the journal, which stays: all journals make the run."""
         journal = self._journal_of(run)
         trace, file = TraceWriter(), self._folder / f"{journal.stem}.{TRACE_FILE}"
         with suppress(BackendError, OSError):
             add_rows(read_rows(journal.read_bytes(), self._node), trace)
             trace.write(file, {"roambus.node": str(self._node)})
-        self._lost = f"node {self._node}: {error}: it has left the air, and its trace is {file}"
+        kept = f", and its trace is {file}" if file.is_file() else ""
+        self._lost = f"node {self._node}: {error}: it has left the air{kept}"
         self._is_over = self._for_one_run
         self._drop()
 

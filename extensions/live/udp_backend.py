@@ -75,7 +75,7 @@ class UdpBackend:
     ) -> None:
         """The run starts at `start_ns` (monotonic); `addresses` are all nodes'.
 
-        `written` is called before frames leave; `moves` tells those of a receiver.
+        `written` is called before frames leave; `moves` returns those of a receiver.
         """
         self._scenario, self._decode = scenario, agent.messages.decode
         self._own, self._incarnation, self._start_ns = own, incarnation, start_ns
@@ -99,6 +99,8 @@ class UdpBackend:
         self.lateness: Counter[int] = Counter()
         """Late timers and delayed frames, counted by steps."""
         self._last: SimTime = -1
+        self._moved: list[Move] = []
+        """Moves that the host has not heard of."""
 
     def now(self) -> SimTime:
         """The time since the start of the run; negative before it."""
@@ -124,12 +126,15 @@ class UdpBackend:
             self._send_until(now)
             if now >= limit:
                 return None
+            if now >= 0:
+                self._moved += self._moves(now)
             arrived = self._arrived_until(now)
             if arrived or self._failures or now >= until:
                 if now >= until:
                     self._note_late(now - until)
                 failures, self._failures, self._last = self._failures, [], now
-                return Step(now, arrived, failures, moves=self._moves(now))
+                moves, self._moved = self._moved, []
+                return Step(now, arrived, failures, moves=moves)
             self._wait(until)
 
     def fail(self, error: BaseException) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -20,9 +22,13 @@ import pytest
 
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.trace.parquet import read_trace
+from roambus.bridge.trace.schema import TraceRow
+from roambus.extensions.live.answers import ENDED, PREPARED
 from roambus.extensions.live.machines import open_socket, read_machines, write_machines
-from roambus.extensions.live.node import LiveNode
+from roambus.extensions.live.node import LiveNode, StoppedError
 from roambus.extensions.live.tests.test_live import Start, rows, start, until
+from roambus.python_protocol.simtime import SECOND
 
 __all__ = ["start"]
 TEN_SECONDS = ["--set", "nodes=3", "--set", "time_limit=10"]
@@ -174,6 +180,33 @@ def test_a_question_that_makes_no_sense_is_refused(node: LiveNode, asked: dict[s
     assert node._answer({"ask": "status"}, [])[0]["state"] == "idle"
 
 
+def test_the_end_of_a_run_frees_a_node(node: LiveNode, tmp_path: Path) -> None:
+    """In every state: prepared, or ended with events that were not collected; it keeps these."""
+    one, other = {"conductor": "one"}, {"conductor": "other"}
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / f"{'ab' * 8}-0.rows").write_text(json.dumps(TraceRow(SECOND, 0, "role")) + "\n")
+    for state in (PREPARED, ENDED):
+        node._answer({"ask": "status", **one}, [])  # as a conductor's questions come there
+        node._state, node._last_run = state, "ab" * 8
+        assert node._answer({"ask": "status", **other}, [])[0]["refused"] == "another conductor has it"
+        node._answer({"ask": "end", **one}, [])
+        assert node._answer({"ask": "status", **other}, [])[0]["state"] == "idle"
+    trace = tmp_path / "kept" / f"{'ab' * 8}-0.trace.parquet"
+    assert read_trace(trace).num_rows == 1
+    words = "the conductor has ended the run before it collected all events: it has left the air, and its trace is"
+    assert node._lost == f"node 0: {words} {trace}"
+
+
+def test_a_node_that_was_just_started_hears_of_the_end(node: LiveNode) -> None:
+    """The question comes before it is on the air."""
+    node._answer({"ask": "status", "conductor": "one"}, [])  # as a conductor's questions come there
+    node._state = PREPARED
+    node._answer({"ask": "start", "conductor": "one", "run": "ab" * 8}, [])
+    node._answer({"ask": "end", "conductor": "one"}, [])
+    with pytest.raises(StoppedError):
+        node.hear()
+
+
 # Conducted
 
 
@@ -229,7 +262,7 @@ def test_a_node_that_is_killed_while_it_prepares_ends_the_run_at_once(
 
 @pytest.mark.slow
 def test_stalls_of_nodes_and_of_their_conductor_lose_no_run(start: Start, listed: Path, tmp_path: Path) -> None:
-    """Of 20 at random moments each of a node that lasts is a crash and a recovery; the conductor's are nobody's."""
+    """Of 20 at random moments each of a node that lasts makes it unreachable for a while; no node crashes."""
     random, long = Random(19), ["--set", "nodes=3", "--set", "time_limit=290"]
     nodes = [start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed)) for number in range(3)]
     until(lambda: all(listens(listed, number) for number in range(3)))
@@ -246,7 +279,8 @@ def test_stalls_of_nodes_and_of_their_conductor_lose_no_run(start: Start, listed
     code, output = conducted.end(300)
     assert code == 0, output
     kinds = Counter(row["event"] for row in rows(tmp_path))
-    assert kinds["crash"] == kinds["recover"] >= lasting
+    assert kinds["unreachable"] == kinds["reachable"] >= lasting
+    assert kinds["crash"] == kinds["recover"] == 0
 
 
 @pytest.mark.slow
@@ -286,6 +320,142 @@ def test_nodes_of_many_machines_are_conducted_and_come_back(start: Start, listed
     assert not list(tmp_path.glob("kept-*/*.rows"))
     nodes[0].process.send_signal(signal.SIGINT)
     assert nodes[0].end()[0] == 130
+
+
+class Relay:
+    """Stands between a conductor and a node: an address of its own, whose control connection can be held up."""
+
+    def __init__(self, port: int, node: int) -> None:
+        """Relay TCP and UDP from a port of the loopback address to the node's."""
+        self.is_open = True
+        self._node = ("127.0.0.1", node)
+        self._listening = socket.create_server(("127.0.0.1", port))
+        self._frames = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._frames.bind(("127.0.0.1", port))
+        for work in (self._accept, self._forward):
+            threading.Thread(target=work, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                outer, inner = self._listening.accept()[0], socket.create_connection(self._node)
+                for one, other in ((outer, inner), (inner, outer)):
+                    threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+
+    def _pass(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while content := one.recv(65536):
+                while not self.is_open:
+                    time.sleep(0.01)
+                other.sendall(content)
+
+    def _forward(self) -> None:
+        with suppress(OSError):
+            while True:
+                self._frames.sendto(self._frames.recv(65536), self._node)
+
+    def close(self) -> None:
+        self._listening.close()
+        self._frames.close()
+
+
+@pytest.fixture
+def relay(listed: Path, tmp_path: Path) -> Iterator[Relay]:
+    """In `relayed.toml` node 1 has the address of a relay."""
+    node, (port,) = read_machines(listed).nodes[1][1], free_ports(1)
+    (tmp_path / "relayed.toml").write_text(listed.read_text().replace(f":{node}", f":{port}"))
+    (tmp_path / "relayed.toml").chmod(0o600)
+    made = Relay(port, node)
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+def test_a_node_whose_conductor_is_cut_off_has_not_crashed(
+    start: Start, listed: Path, relay: Relay, tmp_path: Path
+) -> None:
+    """For six seconds: it publishes and delivers all the time, and the trace has it as unreachable."""
+    for number in range(3):
+        start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed))
+    until(lambda: all(listens(listed, number) for number in range(3)))
+    settings = ["--set", "nodes=3", "--set", "time_limit=20", "--set", "publish_interval=0.5"]
+    conducted = start("field", "--nodes", "relayed.toml", "--agent", "flooding", *settings)
+    until(lambda: any(file.stat().st_size for file in tmp_path.glob("kept-1/*.rows")))
+    time.sleep(4)
+    relay.is_open = False
+    time.sleep(6)
+    relay.is_open = True
+    code, output = conducted.end()
+    assert code == 0, output
+    assert "the conductor lost nodes 1 times, and these went on" in output
+    found = rows(tmp_path)
+    (lost,) = (row for row in found if row["event"] == "unreachable")
+    (back,) = (row for row in found if row["event"] == "reachable")
+    assert (lost["node"], back["node"]) == (1, 1)
+    assert 5 < back["time_s"] - lost["time_s"] < 8
+    assert not {"crash", "recover"} & {row["event"] for row in found}
+    meanwhile = [row for row in found if lost["time_s"] < row["time_s"] < back["time_s"] and row["node"] == 1]
+    assert {"publish", "deliver"} <= {row["event"] for row in meanwhile}
+
+
+@pytest.mark.slow
+def test_a_receivers_fixes_are_in_the_trace_whatever_else_comes_to_its_port(
+    start: Start, listed: Path, tmp_path: Path
+) -> None:
+    """One unreadable datagram is counted; the node that has no receiver is where the template places it."""
+    (port,) = free_ports(1)
+    start("node", "--id", "0", "--keep", "kept-0", "--position", f"udp:{port}", str(listed))
+    for number in (1, 2):
+        start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed))
+    until(lambda: all(listens(listed, number) for number in range(3)))
+    gps = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    gps.sendto(b"33 44\n", ("127.0.0.1", port))
+    settings = ["--set", "nodes=3", "--set", "time_limit=8", "--set", "publish_interval=1"]
+    conducted = start("field", "--nodes", str(listed), "--agent", "gpsr", *settings)
+    until(lambda: any(file.stat().st_size for file in tmp_path.glob("kept-0/*.rows")))
+    time.sleep(2)
+    for text in (b"hello", b"35 46", b"99999 1"):
+        gps.sendto(text + b"\n", ("127.0.0.1", port))
+        time.sleep(1)
+    gps.close()
+    code, output = conducted.end()
+    assert code == 0, output
+    assert "node 0: 1 lines of its position receiver could not be read" in output
+    assert "node 0: 1 fixes lie outside the field" in output
+    moves = [(row["node"], row["detail"]) for row in rows(tmp_path) if row["event"] == "move"]
+    assert [place for node, place in moves if node == 0] == ["33.000 44.000", "35.000 46.000", "99999.000 1.000"]
+    assert {node for node, _ in moves} == {0, 1, 2}
+    counts = {row["message_type"]: row["detail"] for row in rows(tmp_path) if row["node"] == 0}
+    assert (counts["fixes"], counts["fixes_unreadable"], counts["fixes_implausible"]) == ("3", "1", "1")
+
+
+RAISES = """from roambus import SECOND, Agent, Started, on, on_timer
+
+
+class Raises(Agent):
+    @on(Started)
+    def start(self, event, now):
+        self.set_timer("tick", 2 * SECOND)
+
+    @on_timer("tick")
+    def tick(self, key, now):
+        raise ValueError("no more")
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_failed_leaves_its_nodes_to_the_next(start: Start, listed: Path, tmp_path: Path) -> None:
+    """At once; each keeps the events that were not collected."""
+    (tmp_path / "raises.py").write_text(RAISES)
+    for number in range(3):
+        start("node", "--id", str(number), "--keep", f"kept-{number}", str(listed))
+    until(lambda: all(listens(listed, number) for number in range(3)))
+    code, output = start("field", "--nodes", str(listed), "--agent", "raises.py", *TEN_SECONDS).end()
+    assert (code, "no more" in output) == (4, True)
+    short = ["--set", "nodes=3", "--set", "time_limit=3", "--out", "results/next"]
+    code, output = start("field", "--nodes", str(listed), *short).end()
+    assert code == 0, output
+    assert len(list(tmp_path.glob("kept-*/*.trace.parquet"))) == 3
 
 
 # Namespaces as machines

@@ -78,6 +78,8 @@ export function describe(film, row) {
     crash: () => `${node} crashes`,
     freeze: () => `${node} freezes`,
     recover: () => `${node} recovers`,
+    unreachable: () => `the conductor has lost ${node}`,
+    reachable: () => `the conductor has ${node} back`,
     detach: () => `${node} leaves its broker`,
     attach: () => `${node} is back`,
     cache: () => `${node} caches ${note}`,
