@@ -1,12 +1,11 @@
 """The main job from end to end, as a newcomer runs it."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from roambus.spark.engine import session as engine
 from tests.support.commands import call
 from tests.support.removed import REMOVED
 
@@ -31,8 +30,7 @@ FILE = str(Path(__file__).with_name("small.toml"))
 STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick={"agent": "gossip"}, quick_seeds=2),))
 """
 Captured = pytest.CaptureFixture[str]
-ROAMBUS = Path(sys.executable).with_name("roambus")
-SHORT = ("--seeds", "2", "--set", "config=C2,C4", "--set", "time_limit=40", "--set", "publish_until=30")
+SHORT = "--seeds 2 --set config=C2,C4 --set time_limit=40 --set publish_until=30"
 """Less than `--quick`, which `make reproduce` runs as it is."""
 RUNS = 16
 
@@ -43,13 +41,13 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
 ) -> None:
     """A short experiment runs whole; aggregated again, it leaves a damaged run out, says which, and exits with 1."""
     out = tmp_path / "thesis"
-    done = run("reproduce", "thesis", "--quick", *SHORT, "--out", out)
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, printed = call(f"roambus reproduce thesis --quick {SHORT} --out {out}", monkeypatch), capsys.readouterr()
+    assert code == 0, printed.out + printed.err
     check_results(out)
-    head, _, claims = done.stdout.partition(" 1. ")
+    head, _, claims = printed.out.partition(" 1. ")
     assert "time limit 40 s (study: 700 s); publish until 30 s (study: 500 s)" in head
     assert "not run: config C32" in claims
-    assert "report" in REMOVED or done.stdout.splitlines()[-1] == str(out / "report.html")
+    assert "report" in REMOVED or printed.out.splitlines()[-1] == str(out / "report.html")
     damaged, *_ = sorted(out.glob("traces/**/trace.parquet"))
     damaged.write_bytes(damaged.read_bytes()[:100])
     assert call(f"roambus aggregate {out}", monkeypatch) == 1
@@ -86,18 +84,17 @@ def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
     assert f" --set time_limit={3 if '--set' in options else 5} " in report
 
 
-def test_a_value_that_no_sweep_of_the_study_takes_is_named(tmp_path: Path) -> None:
+def test_a_value_that_no_sweep_of_the_study_takes_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
     """Before anything is run."""
     (tmp_path / "small.toml").write_text(SMALL_SWEEP)
     (tmp_path / "small.py").write_text(SMALL_STUDY)
-    done = run("reproduce", tmp_path / "small.py", "--set", "nonsense=3", "--out", tmp_path / "results")
-    assert done.returncode == 2
-    assert "small.toml: --set: unknown variable of template tree.ini.j2 'nonsense'" in done.stderr
-    assert not (tmp_path / "results").exists()
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([ROAMBUS, *arguments], capture_output=True, text=True, check=False)
+    monkeypatch.setattr(engine, "begin_java", lambda: None)  # it takes some seconds
+    results = tmp_path / "results"
+    assert call(f"roambus reproduce {tmp_path / 'small.py'} --set nonsense=3 --out {results}", monkeypatch) == 2
+    assert "small.toml: --set: unknown variable of template tree.ini.j2 'nonsense'" in capsys.readouterr().err
+    assert not results.exists()
 
 
 def check_results(out: Path) -> None:

@@ -28,11 +28,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+NEEDS_SPARK = ["a trace is damaged"]
+
+
+@pytest.mark.parametrize("section", [section for section in SECTIONS if section not in NEEDS_SPARK])
 def test_every_message_comes_from_its_command(
     section: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A command with a message below it fails with that; one without prepares the ground, and works."""
+    assert_messages_come_from_commands(section, monkeypatch, capfd)
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize("section", NEEDS_SPARK)
+def test_every_message_after_spark_comes_from_its_command(
+    section: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Likewise, with a Spark that has started."""
+    assert_messages_come_from_commands(section, monkeypatch, capfd)
+
+
+def assert_messages_come_from_commands(
+    section: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each of the section, in turn."""
     shown = list(shown_commands(SECTIONS[section]))
     assert any(example.output for example in shown)
     for example in shown:

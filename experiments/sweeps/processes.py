@@ -214,19 +214,25 @@ def _serve(connection: Connection) -> None:
         connection.send(_READY)
         task = connection.recv()
         prepare(*task[:2])
-        for name in own_agents():  # others could do anything to the processes of all runs
-            try:
-                load_agent(name)
-            except UserError as error:  # one that is broken is reported by its own runs
-                if isinstance(error.__cause__, MemoryError):
-                    raise error.__cause__ from None
         while not termination_noticed():  # a library may have swallowed it
+            _load_own(task[0].agent)
             try:
                 answer: str | OSError | EndedError | None = attempt_in_child(*task)
             except (OSError, EndedError) as error:
                 answer = error
             connection.send(answer)
             task = connection.recv()
+
+
+def _load_own(agent: str) -> None:
+    """Import an agent of ours once for all runs; others could do anything to their processes."""
+    if agent not in own_agents():
+        return
+    try:
+        load_agent(agent)
+    except UserError as error:  # one that is broken is reported by its own runs
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
 
 
 def _exit_after(sentinel: int) -> None:

@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
 from roambus.command_line import main
+from roambus.experiments.sweeps import processes
 from tests.support.removed import skip_if_removed
 
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -47,10 +49,21 @@ def shown_commands(text: str) -> Iterator[Shown]:
             yield Shown(command, output)
 
 
+_FORKING = get_context("forkserver")
+_FORKING.set_forkserver_preload(
+    [
+        processes.__name__,
+        *("roambus.bridge.backends.ideal.backend", "roambus.bridge.backends.radio.backend", "pandas"),
+        *("numba.np.arraymath", "numba.core.typing.cffi_utils"),  # Numba loads these when it loads compiled code
+    ]
+)
+
+
 def call(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """The exit code; `roambus` runs in this process, which saves a second, and half a minute where Spark has to start.
 
-    On a cluster it has a process of its own: here it would use the session that there may be.
+    On a cluster it has a process of its own: here it would use the session that there may be. A sweep's workers are
+    forked from a server that has loaded their code, which saves a second each.
     """
     skip_if_removed(command)
     words = shlex.split(command)
@@ -58,6 +71,7 @@ def call(command: str, monkeypatch: pytest.MonkeyPatch) -> int:
         return subprocess.run(words, env=environment(), check=False).returncode
     monkeypatch.setattr(sys, "argv", words)
     monkeypatch.setattr(sys, "path", [*sys.path])  # the folder that a user's modules are found in
+    monkeypatch.setattr(processes, "_spawn", _FORKING)
     with pytest.raises(SystemExit) as exit_:
         main()
     return int(exit_.value.code or 0)
