@@ -8,9 +8,6 @@ from pathlib import Path
 
 import jinja2
 
-PAGES = "roambus.pages"
-"""The entry points of functions that make pages: `report` writes that of results, `film` returns that of a run."""
-
 
 def source_hash(text: str) -> str:
     """The hash by which a policy allows an inlined script or style."""

@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
-from roambus.bridge.system.code import load, named
+from roambus.bridge.system.code import PAGES, load, named
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.interrupts import NamedInterruption
 from roambus.bridge.system.process import cores
@@ -31,7 +31,6 @@ from roambus.console.options import factory_of
 from roambus.console.output import remark
 from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
 from roambus.dataframes import Results, Values, listed, results
-from roambus.experiments.page_policy import PAGES
 from roambus.experiments.sweeps.class_files import reference_of
 from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.sweep import Sweep, expand

@@ -15,10 +15,11 @@ from _pytest.mark import ParameterSet
 from pyspark.sql import SparkSession
 
 from roambus.bridge.backends.castalia.installation import Program
+from roambus.bridge.system import code
 from roambus.experiments.inventory import summaries
 from tests.support.commands import call, environment
 from tests.support.documents import BLOCK, documents, listings, page
-from tests.support.removed import PLUGIN, REMOVED, skip_if_removed
+from tests.support.removed import BROUGHT, PLUGIN, REMOVED, skip_if_removed
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = page("tutorial")  # tests/test_tutorial.py follows it
@@ -161,6 +162,20 @@ def test_the_readme_starts_with_an_agent_and_its_command() -> None:
 def test_the_readme_counts_the_agents() -> None:
     """As many as `roambus list agents` lists."""
     assert REMOVED or re.findall(r"(\d+) agents", README) == [str(len(summaries("agents")))]
+
+
+def test_the_readme_names_every_extension() -> None:
+    """By the name of its folder, and nothing else of that form."""
+    section = README.partition("## Core and extensions")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(\w+)`", section.partition("\n- ")[2])) - {"play", "verify"}
+    assert named == BROUGHT.keys()
+
+
+def test_contributing_names_every_group_of_entry_points() -> None:
+    """Others can bring all that an extension can."""
+    groups = {value for value in vars(code).values() if re.fullmatch(r"roambus\.\w+", str(value))}
+    registered = set(re.findall(r"^\| .* \| `(roambus\.\w+)` \|$", page("contributing").read_text(), re.MULTILINE))
+    assert registered == groups
 
 
 def test_contributing_declines_what_roambus_is_not() -> None:

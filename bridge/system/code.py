@@ -25,7 +25,7 @@ DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
 DRIVERS, RECORDERS, SIMULATORS = "roambus.drivers", "roambus.recorders", "roambus.simulators"
-EXECUTORS, JOB_ARRAYS = "roambus.executors", "roambus.job_arrays"
+EXECUTORS, JOB_ARRAYS, PAGES = "roambus.executors", "roambus.job_arrays", "roambus.pages"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:

@@ -94,9 +94,8 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    from roambus.bridge.system.code import load, named
+    from roambus.bridge.system.code import PAGES, load, named
     from roambus.experiments.claims import format_claims
-    from roambus.experiments.page_policy import PAGES
     from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.studies.conditions import Difference, differences, heads
     from roambus.experiments.studies.study import read_results

@@ -42,6 +42,7 @@ def test_another_package_brings_a_back_end() -> None:
     first, second, third, *others = backend_names()
     assert (first, second, third) == ("radio", "castalia", "ideal")
     assert {"broken", "mine"} <= set(others)
+    assert len(others) == len(set(others) - {"radio"})
     factory = make_factory("mine", deadline_s=7.0)
     assert (factory.name, vars(factory)) == ("mine", {"deadline_s": 7.0})
     assert make_factory("radio", deadline_s=7.0) == RadioFactory()

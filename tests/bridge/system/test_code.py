@@ -17,7 +17,7 @@ from roambus.bridge.agents import (
     load_agent,
     load_agent_of_results,
 )
-from roambus.bridge.system.code import AGENTS
+from roambus.bridge.system.code import AGENTS, PARTS, is_installed, is_own_file
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.support.agents import write_agent
 
@@ -90,3 +90,18 @@ def test_trace_says_what_it_runs(tmp_path: Path) -> None:
         transcribe(scenario, Overrides(announce=said.append))
     assert len(said) == 1
     assert said[0].startswith(f"runs agent {mine} at {mine} (sha256 ")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_parts_files_are_roambus_and_an_extensions_tests_stand_for_users(part: str) -> None:
+    """So agents that its tests write are watched, and their code is in a run's key, as if they were a user's."""
+    file = PARTS[part] / "any" / "agent.py"
+    assert (is_own_file(file), is_installed(file)) == (True, True)
+    tests = PARTS[part] / "any" / "tests" / "agent.py"
+    assert (is_own_file(tests), is_installed(tests)) == (False, False)
+
+
+def test_a_users_file_in_a_folder_of_tests_is_the_users(tmp_path: Path) -> None:
+    """Wherever it lies."""
+    for file in (tmp_path / "agent.py", tmp_path / "tests" / "agent.py"):
+        assert (is_own_file(file), is_installed(file)) == (False, False)
