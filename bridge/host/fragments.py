@@ -52,7 +52,11 @@ class Fragments:
         self._room, self._messages, self._trace = _MOST, messages, trace
         self._datagrams: dict[NodeId, int] = {}
         self._sent: dict[tuple[NodeId, int], Message] = {}
-        """Messages that could still fail, by sender and number."""
+        """Messages that could still fail, by sender and number.
+
+        A queue can hold any number of them, and not every MAC reports its success: each stays until its number is used
+        again, unless its outcome comes first.
+        """
         self._partial: dict[tuple[NodeId, NodeId], _Partial] = {}
         """Each receiver's part of each sender's last message."""
 
@@ -68,7 +72,6 @@ class Fragments:
         data, datagram = message.encode(), self._datagrams.get(node, 0)
         self._datagrams[node] = (datagram + 1) % _DATAGRAMS
         self._sent[node, datagram] = message
-        self._sent.pop((node, (datagram - _MOST) % _DATAGRAMS), None)
         for offset in range(0, len(data), self._room):
             piece = data[offset : offset + self._room]
             yield Piece(Fragment(datagram, len(data), offset, piece), _HEADER + len(piece))

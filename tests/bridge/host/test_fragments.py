@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backend import Delivery, Failure
+from roambus.bridge.backend import SENT, Delivery, Failure
 from roambus.bridge.backends.ideal import IdealBackend
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.host.fragments import Fragments
@@ -116,6 +116,25 @@ def test_an_agent_is_told_once_of_a_message_whose_fragments_fail() -> None:
     failures = [Failure(0, 1, piece.message, "MAC queue full") for piece in all_of.split(0, Long(bytes(250)))]
     failed = [message.message for failure in failures if (message := all_of.outcome(failure))]
     assert failed == [Long(bytes(250))]
+
+
+def test_an_agent_learns_of_each_message_however_many_wait() -> None:
+    """A queue has room for thousands: the first fails when all others have been handed over, and then each of them."""
+    all_of = fragments()
+    first = [next(all_of.split(0, Long(number.to_bytes(2) * 100))).message for number in range(1000)]
+    failed = [all_of.outcome(Failure(0, 1, fragment, "no acknowledgement")) for fragment in first]
+    assert [outcome and outcome.message for outcome in failed] == [
+        Long(number.to_bytes(2) * 100) for number in range(1000)
+    ]
+
+
+def test_a_message_that_was_sent_is_kept_no_longer() -> None:
+    """As soon as its last fragment has left, whatever it was before."""
+    all_of = fragments()
+    *others, last = [Failure(0, 1, piece.message, SENT) for piece in all_of.split(0, Long(bytes(250)))]
+    assert [all_of.outcome(sent) for sent in others] == [None, None]
+    assert all_of.outcome(last) == last._replace(message=Long(bytes(250)))
+    assert all_of._sent == {}
 
 
 def test_a_message_that_looks_like_a_fragment_is_refused() -> None:

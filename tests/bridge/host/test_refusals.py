@@ -18,7 +18,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.python_protocol.events import BUFFER_FULL, CHANNEL_ACCESS_FAILURE, NO_ACKNOWLEDGEMENT, QUEUE_FULL
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.roles import NodeId, Role
 from tests.support.held import held
 
 TOO_LONG = "packet longer than MAC.macMaxPacketSize"
@@ -28,29 +28,57 @@ INI = """\
 [General]
 network = SN
 sim-time-limit = 40s
-SN.numNodes = 5
 {network}
 SN.node[*].Communication.Radio.RadioParametersFile = "CC2420.txt"
 SN.node[*].Communication.MACProtocolName = "TunableMAC"
 SN.node[*].ApplicationName = "BridgeApplication"
 SN.node[*].Application.agentParameters = "{parameters}"
-SN.node[0].Application.roles = "publisher broker"
-SN.node[1..2].Application.roles = "broker"
-SN.node[3..4].Application.roles = "subscriber broker"
 SN.node[*].Application.filter = "topic = 1"
-SN.node[*].Application.attributes = "topic = 1"
 SN.node[*].Application.publishInterval = 500ms
 SN.node[*].Application.publishStart = 15s
 SN.node[*].Application.publishUntil = 25s
 """
 
-TREE, GRAPH = 'SN.tree = "1:0 2:1 3:1 4:2"', 'SN.ideal.links = "0-1 1-2 2-3 1-3 2-4"'
+FIVE = """\
+SN.numNodes = 5
+SN.node[0].Application.roles = "publisher broker"
+SN.node[1..2].Application.roles = "broker"
+SN.node[3..4].Application.roles = "subscriber broker"
+"""
+TREE = f'{FIVE}SN.tree = "1:0 2:1 3:1 4:2"'
+GRAPH = f'{FIVE}SN.ideal.links = "0-1 1-2 2-3 1-3 2-4"'
+PLACES = f"""\
+{FIVE}SN.field_x = 60
+SN.ideal.range = 21
+SN.node[3].xCoor = 30
+SN.node[3].yCoor = 15
+SN.node[4].xCoor = 60
+SN.node[1].xCoor = 20
+SN.node[2].xCoor = 40
+"""
+"""The same graph, as a unit disk: agents know where they are."""
+SITES = """\
+SN.numNodes = 10
+SN.ideal.complete = true
+SN.node[0..5].Application.roles = "broker"
+SN.node[6].Application.roles = "publisher"
+SN.node[8..9].Application.roles = "subscriber"
+"""
+"""Two sites, of three brokers, a publisher and a subscriber each."""
 BROKERS = ("mft", "simple", "phoenix", "first-approach", "resubscribing", "caching")
 AGENTS = {
     **dict.fromkeys(BROKERS, "link_layer=false tree=given"),
     **dict.fromkeys(("aodv", "dsdv", "dsr", "olsr"), "link_layer=false"),
     **dict.fromkeys(("flooding", "gossip", "gossip-repair", "epidemic", "spray", "prophet", "mft-lean"), ""),
     "skip-ring": "supervisor=1",
+    **dict.fromkeys(("gpsr", "geocast"), "link_layer=false"),
+    "replicated": "sites=site0:0..2/6+8;site1@site0:3..5/7+9",
+}
+NETWORKS = {
+    **dict.fromkeys(BROKERS, TREE),
+    "gpsr": PLACES,
+    "geocast": f'{PLACES}SN.node[*].Application.attributes = "topic = 1 and x = 45 and y = 8 and radius = 25"',
+    "replicated": SITES,
 }
 
 
@@ -82,8 +110,9 @@ class RefusingLinks(IdealBackend):
 
 
 def scenario(agent: str) -> Scenario:
-    network = TREE if agent in BROKERS else GRAPH
-    ini = INI.format(parameters=AGENTS[agent], network=network)
+    network = NETWORKS.get(agent, GRAPH)
+    topic = "" if "attributes" in network else 'SN.node[*].Application.attributes = "topic = 1"\n'
+    ini = INI.format(parameters=AGENTS[agent], network=network) + topic
     return parse_scenario(ini, TEMPLATES / "run.ini", TEMPLATES)
 
 
@@ -101,10 +130,11 @@ def test_a_notification_is_delivered_kept_or_dropped_with_a_row(
     host.run()
     assume(links.failed)
     rows = trace.table().to_pylist()
+    subscribers = {node for node, settings in enumerate(described.nodes) if Role.SUBSCRIBER in settings.roles}
     kept = {name for agent_of_node in host._agents for name, _ in held(agent_of_node)}  # their last states
     gone = {(row["notification_id"], row["node"]) for row in rows if row["event"] == "deliver"}
     dropped = {
-        (name, row["peer"] if row["peer"] in {3, 4} else None)
+        (name, row["peer"] if row["peer"] in subscribers else None)
         for row in rows
         if row["event"] == "drop"
         for name in (row["notification_id"] or "").split()
