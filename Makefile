@@ -19,6 +19,7 @@ $(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
 	sed -n '/^pyspark==/,/[^\\]$$/p' requirements.lock > $(VENV)/pyspark.lock
 	printf '$(VENV)/%s.lock\n' pyspark others | xargs -n 1 -P 2 $(INSTALL)
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(VENV)/bin/python -m roambus.spark.engine.class_archive
 	touch $@
 
 install-dev: $(VENV)/installed-dev

@@ -1,8 +1,9 @@
-"""Finds a Java for Spark, and runs it as a child process.
+"""Finds a Java for Spark, runs it as a child process, and makes it start fast.
 
 The machine's Java is taken if it fits, otherwise the packaged one. PySpark keeps neither Java's exit status nor its
 last output, so we start it as spark-submit would; environment variables give PySpark the port. One Java serves all
-sessions of a process.
+sessions of a process. Archives of classes (class data sharing), Java's and Spark's, halve later starts. A damaged one
+would end Java, so it is tried.
 """
 
 from __future__ import annotations
@@ -19,16 +20,20 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, nullcontext, suppress
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from socketserver import TCPServer
 from struct import Struct
+from typing import NamedTuple
 
+import pyspark
 from pyspark import SparkContext
 from pyspark.accumulators import AccumulatorTCPServer
 from pyspark.sql import SparkSession
 
 from roambus.bridge.system.errors import RoambusError, UserError, describe_end
+from roambus.bridge.system.files import user_cache
 from roambus.bridge.system.private_folder import SPARK, private_folder
 
 LOOPBACK = "127.0.0.1"
@@ -96,11 +101,63 @@ def write_java_home(java: Path, folder: Path) -> Path:
     return folder
 
 
+CHECK_S = 30.0
+"""The longest wait for Java's version."""
+_SILENT = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+
+
+class ClassArchive(NamedTuple):
+    """The two files, whether they are there or not."""
+
+    java: Path
+    spark: Path
+
+    def are_there(self) -> bool:
+        """Whether a session can read them."""
+        return self.java.is_file() and self.spark.is_file()
+
+
+def class_archive(java: Path, spark_home: Path) -> ClassArchive:
+    """Return the user's cached archive for this Java and Spark."""
+    key = sha256(f"{java.resolve()}\0{spark_home.resolve()}".encode()).hexdigest()[:12]
+    folder = user_cache() / "spark" / f"{pyspark.__version__}-{key}"
+    return ClassArchive(folder / "java.jsa", folder / "spark.jsa")
+
+
+def options_to_read(java: Path, spark_home: Path) -> str:
+    """Return Java's options to read the archive, if it is usable."""
+    archive = class_archive(java, spark_home)
+    options = f"{_SILENT} {_shared(archive.java, archive.spark)}"
+    # Options are separated by blanks, and files by colons.
+    is_plain = re.search(r"[\s:\"']", str(archive.java)) is None
+    return options if archive.are_there() and is_plain and _starts(java, options) else ""
+
+
+def options_to_write(archive: ClassArchive, written: Path) -> str:
+    """Return options to write `written` on top of Java's archive."""
+    return f"{_SILENT} {_shared(archive.java)} -XX:ArchiveClassesAtExit={written}"
+
+
+def _shared(*files: Path) -> str:
+    return f"-XX:SharedArchiveFile={':'.join(map(str, files))}"
+
+
+def _starts(java: Path, options: str) -> bool:
+    command: list[str | Path] = [java, *options.split(), "-XX:ErrorFile=/dev/null", "-version"]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=CHECK_S, check=False)  # noqa: S603  # the user's own Java, without a shell
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
 START_S = 120.0
 """The limit for Java's start, which takes some seconds."""
 POLL_S = 0.02
 ENDS_S = 2.0
 """The time in which a disconnected Java ends, if it does."""
+FINISHES_S = 120.0
+"""Java writes an archive of its classes within this."""
 LAST_LINES, LAST_CHARACTERS = 8, 10_000
 
 PORT, SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
@@ -123,8 +180,9 @@ def quoted(path: Path) -> str:
 class Jvm:
     """A Java with Spark's gateway, and its folder."""
 
-    def __init__(self) -> None:
-        """Make the folder; raise OSError."""
+    def __init__(self, java_options: str | None = None) -> None:
+        """Make the folder; raise OSError. `java_options` replace the archive's."""
+        self._java_options = java_options
         self._resources = ExitStack()
         atexit.register(self.end)
         self.folder = self._resources.enter_context(private_folder(SPARK))
@@ -144,7 +202,8 @@ class Jvm:
         """Start Java without waiting; keep its output unless `is_loud`. Raise UserError if it cannot start."""
         java = find_java()
         _check_user()
-        options = f"{settings['spark.driver.extraJavaOptions']} {_OPTIONS}{quoted(self.folder)}"
+        classes = options_to_read(java, spark_home) if self._java_options is None else self._java_options
+        options = f"{settings['spark.driver.extraJavaOptions']} {classes} {_OPTIONS}{quoted(self.folder)}"
         complete = {**settings, "spark.driver.extraJavaOptions": options}
         words = [word for name, value in complete.items() for word in ("--conf", f"{name}={value}")]
         home, file = write_java_home(java, self.folder / "java"), self.folder / _GATEWAY
@@ -175,6 +234,13 @@ class Jvm:
         except subprocess.TimeoutExpired:
             return None
         return f"its Java {describe_end(status)}{self._last_lines()}"
+
+    def finish(self) -> None:
+        """Close its input, await its end, and remove its folder."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait(FINISHES_S)
+        self.end()
 
     def end(self) -> None:
         """End it at once, and remove its folder."""

@@ -1,4 +1,4 @@
-"""Starts a Spark session with only the necessary ports, and leaves no files behind.
+"""Starts a Spark session quickly, with only the necessary ports, and leaves no files behind.
 
 Locally Spark binds the loopback address; on a cluster, the address that reaches the master. Its files lie in a private
 folder.
@@ -107,7 +107,7 @@ _NOT_ACCEPTED = (
 
 
 @contextmanager
-def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
+def spark_session(master: str = "local[*]", *, java_options: str | None = None) -> Iterator[SparkSession]:
     """Yield a session on `master`, then stop it; an active one is used and left running.
 
     On a cluster, spark-defaults.conf holds and executors run PYSPARK_PYTHON. Raise UserError without Java or a master,
@@ -125,7 +125,7 @@ def spark_session(master: str = "local[*]") -> Iterator[SparkSession]:
             return
         with _handler_of_ctrl_c_restored():
             silence_losses()
-            session = _start(master)
+            session = _start(master, java_options)
             try:
                 yield session
             finally:
@@ -159,9 +159,15 @@ def _death(error: BaseException | None) -> str | None:
     return _jvms[0].death(ENDS_S if is_loss else 0.0) if _jvms else None
 
 
-def _start(master: str) -> SparkSession:
+def end_java() -> None:
+    """Let Java end by itself, which writes its archive, and wait."""
+    forget()
+    _jvms.pop().finish()
+
+
+def _start(master: str, java_options: str | None) -> SparkSession:
     if not _jvms:
-        _jvms.append(Jvm())
+        _jvms.append(Jvm(java_options))
     settings, surroundings = _settings_on(master), _surroundings(master)
     builder = SparkSession.Builder().master(master).appName("roambus").config(map=settings)
     if not is_cluster(master):

@@ -8,6 +8,7 @@ import os
 import shutil
 from multiprocessing import resource_tracker
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
@@ -224,7 +225,7 @@ def test_a_worker_without_memory_ends_without_a_traceback(monkeypatch: pytest.Mo
     monkeypatch.setattr(processes, "load_agent", load)
     monkeypatch.setattr(processes, "prepare", lambda *_: None)
     ours, theirs = multiprocessing.Pipe()
-    ours.send(())
+    ours.send((SimpleNamespace(agent="mft"),))
     processes._serve(theirs)
     assert ours.recv() == processes._READY
     assert not ours.poll()
