@@ -4,7 +4,7 @@ A file has one of two forms:
 
 - Events of the ONE simulator (Keranen, Ott and Karkkainen, 2009): `10.5 CONN 3 7 up`, later `42 CONN 3 7 down`; the
   rest is ignored.
-- CSV with `,`, `;` or tabs, whose heading names `start`, `end`, `a` and `b`.
+- CSV with `,`, `;` or tabs, whose heading names `start`, `end`, `a` and `b`, and nothing else.
 
 Contacts that end when they begin, as many of a scan every few minutes do, are left out and counted.
 """
@@ -126,6 +126,8 @@ class _Csv:
             raise ValueError(
                 f"contacts have no {unused}: leave the column out, and set SN.ideal.{unused} for all links"
             )
+        if others := [name for name in columns if name not in _COLUMNS]:
+            raise ValueError(f"the heading has the column {others[0]!r}, which is not used: leave it out")
         self._width, self._places = len(columns), [columns.index(name) for name in _COLUMNS]
         self._contacts: list[Contact] = []
 

@@ -76,9 +76,15 @@ def _plot(figure: Figure, style: FigureStyle) -> Iterator[str]:
     ticks = f"xtick={{{', '.join(f'{place:g}' for place in at.values())}}}, xticklabels={{{labels}}}"
     yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{_STYLE},\n{titles},\n{ticks}{log}]\n"
     for series, paint in zip(figure.series, paints(figure.series, style), strict=True):
-        yield f"\\addplot[{_painted(paint)}, error bars/.cd, y dir=both, y explicit] coordinates {{\n"
-        yield from (f"  {point}\n" for point in _points(series, at))
+        bars = "" if figure.shows_seeds else ", error bars/.cd, y dir=both, y explicit"
+        yield f"\\addplot[{_painted(paint)}{bars}] coordinates {{\n"
+        yield from (f"  {point}\n" for point in _points(series, at, with_intervals=not figure.shows_seeds))
         yield "};\n" + (f"\\addlegendentry{{{escaped(series.label)}}}\n" if series.label else "")
+    for series, paint in zip(figure.series, paints(figure.series, style), strict=True) if figure.shows_seeds else ():
+        seeds = ((at[x], value) for x, values in zip(series.x, series.values, strict=True) for value in values)
+        yield f"\\addplot[forget plot, {_coloured(paint)}, only marks, mark=*, mark size=0.8pt] coordinates {{\n"
+        yield from (f"  ({place:g},{value:.6g})\n" for place, value in seeds)
+        yield "};\n"
     yield "\\end{axis}\n\\end{tikzpicture}\n"
 
 
@@ -89,14 +95,17 @@ def _decades(low: float, high: float) -> str:
     return f", ymode=log, log ticks with fixed point, ytick={{{', '.join(f'{tick:g}' for tick in ticks)}}}"
 
 
-def _painted(paint: Mapping[str, str]) -> str:
+def _coloured(paint: Mapping[str, str]) -> str:
     red, green, blue = (int(paint["color"][at : at + 2], 16) for at in (1, 3, 5))
+    return f"color={{rgb,255:red,{red};green,{green};blue,{blue}}}"
+
+
+def _painted(paint: Mapping[str, str]) -> str:
     mark = _MARKS.get(paint["marker"], "triangle")
-    colour = f"color={{rgb,255:red,{red};green,{green};blue,{blue}}}"
-    return f"{colour}, mark={mark}, mark options=solid, {_DASHES[paint['linestyle']]}"
+    return f"{_coloured(paint)}, mark={mark}, mark options=solid, {_DASHES[paint['linestyle']]}"
 
 
-def _points(series: Series, at: Mapping[str, float]) -> Iterator[str]:
+def _points(series: Series, at: Mapping[str, float], *, with_intervals: bool) -> Iterator[str]:
     for x, mean, low, high in zip(series.x, series.mean, series.low, series.high, strict=True):
-        reach = "" if math.isnan(low) else f" += (0,{high - mean:.6g}) -= (0,{mean - low:.6g})"
+        reach = "" if math.isnan(low) or not with_intervals else f" += (0,{high - mean:.6g}) -= (0,{mean - low:.6g})"
         yield f"({at[x]:g},{mean:.6g}){reach}"

@@ -11,12 +11,13 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, SEED, run_folder
 from roambus.experiments.figures.drawing import colour_of
+from roambus.experiments.figures.figure import FEW
 from roambus.experiments.figures.style import USUAL
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import StudyResults, SweepResults
 from roambus.experiments.sweeps.sweep import point_name
 from roambus.spark.aggregation.aggregate import MEASURED, METRIC
-from roambus.spark.metrics.metric import Scale
+from roambus.spark.metrics.metric import Scale, Support
 
 
 def explorer_data(found: StudyResults, results: Path) -> str:
@@ -36,9 +37,13 @@ def _of_sweep(found: SweepResults, results: Path) -> dict[str, Any]:
         ],
         "axes": [[axis, measured.axis_title(axis), measured.values(axis)] for axis in measured.axes],
         "metrics": [
-            [metric.column, metric.axis_title, metric.meaning, metric.scale is Scale.LOGARITHMIC, metric.is_main]
+            [
+                *(metric.column, metric.axis_title, metric.meaning),
+                *(metric.scale is Scale.LOGARITHMIC, metric.is_main, metric.support is Support.SHARE),
+            ]
             for metric in metrics
         ],
+        "few": FEW,
         "points": {metric.column: list(_points(measured, metric.column)) for metric in metrics},
         "runs": list(_runs(measured, place, [metric.column for metric in metrics])),
     }

@@ -89,6 +89,21 @@ class Breaks(Agent):
 """
 
 
+def test_runs_that_publish_nothing_are_noted(folder: Path, roambus: Roambus) -> None:
+    """A delivery rate of nothing looks like a bad protocol: the log, `run` and `sweep` say so, these with a count."""
+    words, note = ("--backend", "ideal", "--set", "nodes=2", "--set", "time_limit=3"), "note: nothing was published"
+    silent, loud = ("--set", "publish_interval=0s"), ("--set", "publish_interval=1s")
+    done = roambus("run", "field", "--agent", "flooding", "--out", "one", *words, *silent)
+    assert (done.code, note in done.err.splitlines()) == (0, True)
+    assert any("nothing was published" in log.read_text() for log in folder.glob("one/**/run.log"))
+    assert note not in roambus("run", "field", "--agent", "flooding", "--out", "two", *words, *loud).err
+    both = ("--set", "publish_interval=0s,1s", "--agents", "flooding", "--seeds", "2", "--workers", "1")
+    place = "traces/agent=flooding/nodes=2/publish_interval=0s/time_limit=3/seed=0"
+    done = roambus("sweep", "field", "--out", "three", *words, *both)
+    assert f"{note} in 2 of 4 runs, such as {place}" in done.err
+    assert note not in roambus("sweep", "field", "--out", "three", *words, *both, "-q").err
+
+
 def test_more_is_printed_with_v(roambus: Roambus) -> None:
     """Steps with their times, and where an error comes from."""
     assert " s] the back-end is ready\n" in roambus("run", "field", "--agent", "mine.py", *BROKEN, "-v").err

@@ -27,6 +27,18 @@ def test_a_figure_and_a_table_for_each_figure(tmp_path: Path) -> None:
     assert "\\caption{Messages per node at 8 m/s; means of 3 seeds" in table
 
 
+def test_few_seeds_of_a_share_are_points(tmp_path: Path) -> None:
+    """As in the drawn figure, whose caption says so; six seeds have intervals."""
+    for seeds in (3, 6):
+        found = measurements(configs=("C2", "C4"), speeds=("8",), seeds=seeds)
+        write_measurements(found, tmp_path)
+        figure = {name: "".join(lines) for name, lines in latex_files(tmp_path)}["figure-4.4a-all.tex"]
+        runs = found.runs[(found.runs["agent"] == "mft") & (found.runs["config"] == "C2")]
+        points = [f"(0,{value:.6g})\n" in figure for value in runs["delivery_rate_all"]]
+        assert (all(points), "+= (0," in figure) == (seeds < 6, seeds >= 6)
+        assert ("each seed as a point" in figure) == (seeds < 6)
+
+
 def test_text_is_no_command() -> None:
     """Agents and axes are named by users."""
     assert escaped("a_b\\input{x} 95 %") == r"a\_b\textbackslash{}input\{x\} 95 \%"

@@ -7,7 +7,7 @@ stands in the address. Data come from the block `data`; every text is set as tex
 const sweeps = JSON.parse(document.getElementById("data").textContent).map((sweep) => ({
   ...sweep, agents: sweep.agents.map(([key, title, colour], rank) => ({ key, title, colour, rank })),
   axes: sweep.axes.map(([key, title, values]) => ({ key, title, values })),
-  metrics: sweep.metrics.map(([key, title, meaning, isLog, isMain], rank) => ({ key, title, meaning, isLog, isMain, rank })),
+  metrics: sweep.metrics.map(([key, title, meaning, isLog, isMain, isShare], rank) => ({ key, title, meaning, isLog, isMain, isShare, rank })),
 }));
 const [form, panels, shown, table, runs] = ["choose", "panels", "shown", "table", "runs"].map((id) => document.getElementById(id));
 const AGENT = "agent", NONE = "";
@@ -117,20 +117,30 @@ function points() {
     .sort((a, b) => sweep.axes.reduce((order, { key, values }) => order || values.indexOf(a.place[key]) - values.indexOf(b.place[key]), a.agent.rank - b.agent.rank));
 }
 
+/** The runs behind a point: seed, folder, then the metrics. */
+function runsOf({ agent, place }) {
+  return sweep.runs.filter(([key, ...rest]) => key === agent.key && sweep.axes.every((axis, at) => rest[at] === place[axis.key]))
+    .map((run) => run.slice(1 + sweep.axes.length));
+}
+
+const seedsOf = (point) => runsOf(point).map(([, , ...values]) => values[theMetric().rank]).filter((value) => value !== null);
+/** As in the figures: an interval of a share is wide with few seeds, and the seeds say more. */
+const showsSeeds = (found) => theMetric().isShare && found.every(({ seeds }) => seeds < sweep.few);
+
 function show() {
   controls();
-  const found = points(), split = choice.split ? axis(choice.split) : null, metric = theMetric();
-  const scale = scaleOf(found, metric);
+  const found = points(), split = choice.split ? axis(choice.split) : null, metric = theMetric(), withSeeds = showsSeeds(found);
+  const scale = { ...scaleOf(found, metric, withSeeds), withSeeds };
   const groups = split ? split.values.map((value) => [`${split.title} ${value}`, found.filter(({ place }) => place[split.key] === value)]) : [["", found]];
   panels.replaceChildren(...groups.filter(([, list]) => list.length).map(([title, list]) => panel(title, list, scale)));
   const at = fixedAxes().map(({ key, title }) => `${title} ${choice.at[key]}`).join(", ");
-  shown.textContent = `${metric.title}: ${found.length} points${at ? ` at ${at}` : ""}, means over seeds with 95 % intervals. ${metric.meaning} Choose a point to see its runs.`;
+  shown.textContent = `${metric.title}: ${found.length} points${at ? ` at ${at}` : ""}, means over seeds${withSeeds ? ", and each seed as a small point" : " with 95 % intervals"}. ${metric.meaning} Choose a point to see its runs.`;
   list(found);
   runs.replaceChildren();
 }
 
-function scaleOf(found, { isLog, title }) {
-  const numbers = found.flatMap(({ mean, low, high }) => [mean, low ?? mean, high ?? mean]);
+function scaleOf(found, { isLog, title }, withSeeds) {
+  const numbers = found.flatMap((point) => withSeeds ? [point.mean, ...seedsOf(point)] : [point.mean, point.low ?? point.mean, point.high ?? point.mean]);
   const least = Math.min(...numbers), most = Math.max(...numbers);
   if (isLog && least > 0) {
     const [low, high] = [Math.log10(least) - 0.03, Math.log10(most) + 0.03];
@@ -172,7 +182,7 @@ function panel(title, found, scale) {
   for (const agent of there) {
     const line = found.filter((point) => point.agent === agent).sort((a, b) => x(a) - x(b));
     if (choice.x !== AGENT) drawn.append(make("path", { class: "line", stroke: agent.colour, d: line.map((point, at) => `${at ? "L" : "M"}${x(point)} ${y(point.mean)}`).join("") }));
-    drawn.append(...line.map((point) => pointOf(point, x(point), y)));
+    drawn.append(...line.map((point) => pointOf(point, x(point), y, scale.withSeeds)));
   }
   return make("figure", { class: "panel card" }, ...(title ? [make("figcaption", {}, title)] : []), drawn);
 }
@@ -181,13 +191,14 @@ function named({ agent, place }) {
   return [agent.title, ...sweep.axes.map(({ key, title }) => `${title} ${place[key]}`)].join(", ");
 }
 
-function pointOf(point, x, y) {
+function pointOf(point, x, y, withSeeds) {
   const { agent, mean, low, high, seeds } = point;
   const text = `${named(point)}: ${format(mean)} (${spread(low, high)}), ${seeds} seed${seeds === 1 ? "" : "s"}`;
   const open = () => { behind(point); runs.focus(); };
   const made = make("g", { class: "point", role: "button", tabindex: 0, "aria-label": text, onclick: open,
     onkeydown: (event) => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); open(); } } }, make("title", {}, text));
-  if (low !== null) made.append(make("path", { stroke: agent.colour, "stroke-width": 1.5, d: `M${x} ${y(low)}V${y(high)}M${x - 4} ${y(low)}h8M${x - 4} ${y(high)}h8` }));
+  if (withSeeds) made.append(...seedsOf(point).map((value) => make("circle", { class: "seed", "data-value": value, cx: x, cy: y(value), r: 1.8, fill: agent.colour })));
+  else if (low !== null) made.append(make("path", { class: "interval", stroke: agent.colour, "stroke-width": 1.5, d: `M${x} ${y(low)}V${y(high)}M${x - 4} ${y(low)}h8M${x - 4} ${y(high)}h8` }));
   made.append(make("circle", { class: "touch", cx: x, cy: y(mean), r: 12 }), mark(MARKS[agent.rank % 4], x, y(mean), 4.5, agent.colour));
   return made;
 }
@@ -208,10 +219,9 @@ function list(found) {
 // The runs behind a point
 
 function behind(point) {
-  const axes = sweep.axes, metric = theMetric();
-  const found = sweep.runs.filter(([agent, ...rest]) => agent === point.agent.key && axes.every(({ key }, at) => rest[at] === point.place[key]));
-  const rows = found.map((run) => {
-    const [seed, folder, ...values] = run.slice(1 + axes.length), command = `roambus replay ${quoted(folder)}`;
+  const metric = theMetric();
+  const rows = runsOf(point).map(([seed, folder, ...values]) => {
+    const command = `roambus replay ${quoted(folder)}`;
     const film = location.protocol === "file:" ? make("button", { type: "button", onclick: (event) => copy(event.target, command) }, "copy")
       : make("a", { href: `?${new URLSearchParams({ film: folder })}`, target: "_blank" }, "open the film");
     return make("tr", {}, make("td", {}, String(seed)), make("td", { "data-value": values[metric.rank] }, format(values[metric.rank])),

@@ -71,6 +71,21 @@ def test_the_numbers_are_those_of_the_points(show: Show, report: Path, quick_res
     assert page.locator("#panels .point").count() == 12
 
 
+def test_few_seeds_of_a_share_are_points(show: Show, report: Path, quick_results: Path) -> None:
+    """As in the figures: an interval of a share is wide with few seeds. Other metrics keep their intervals."""
+    page = show(report, f"#metric={c.DELIVERY_RATE_ALL}&x=config&speed=8")
+    runs = pd.read_csv(quick_results / "metrics" / "runs.csv", dtype={"speed": str}, float_precision="round_trip")
+    wanted = runs[runs["speed"] == "8"][c.DELIVERY_RATE_ALL]
+    values = page.eval_on_selector_all("#panels .seed", "seeds => seeds.map(seed => Number(seed.dataset.value))")
+    assert sorted(values) == sorted(wanted)
+    assert page.locator("#panels .interval").count() == 0
+    assert "means over seeds, and each seed as a small point" in page.inner_text("#shown")
+    other = show(report, f"#metric={c.MESSAGES_PER_NODE}&x=config&speed=8")
+    assert other.locator("#panels .seed").count() == 0
+    assert other.locator("#panels .interval").count() == 6
+    assert "with 95 % intervals" in other.inner_text("#shown")
+
+
 def test_a_reader_chooses_by_keys_alone(show: Show, report: Path) -> None:
     """Metric, axis, split and agents; the address then opens the same view."""
     page = show(report)

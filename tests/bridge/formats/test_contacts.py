@@ -31,8 +31,8 @@ def test_events_of_the_one_are_read(tmp_path: Path) -> None:
 
 
 def test_csv_is_read_by_its_heading(tmp_path: Path) -> None:
-    """Columns are in any order, beside others; contacts that overlap are one, and the run ends at 100 s."""
-    text = "a,b,start,end,rssi\n0,1,5,20,-70\n1,0,15,30,-71\n2,3,90,120,-80\n2,0,100,120,-80\n"
+    """Columns are in any order; contacts that overlap are one, and the run ends at 100 s."""
+    text = "a,b,start,end\n0,1,5,20\n1,0,15,30\n2,3,90,120\n2,0,100,120\n"
     assert changes(tmp_path, text) == ["5 0-1 up", "30 0-1 down", "90 2-3 up"]
 
 
@@ -61,6 +61,8 @@ def test_csv_is_read_by_its_heading(tmp_path: Path) -> None:
         ("start,end,a,b,start\n1,5,0,1,500\n", ":1: the heading has the column 'start' twice"),
         ("start,end,a,b,loss\n1,5,0,1,0.5\n", ":1: contacts have no loss: leave the column out"),
         ("start,end,a,b,Delay\n1,5,0,1,2\n", ":1: contacts have no Delay: leave the column out"),
+        ("start;end;a;b;signal\n1;5;0;1;-70\n", ":1: the heading has the column 'signal', which is not used: leave it"),
+        ("start,end,a,b,\n1,5,0,1,\n", ":1: the heading has the column '', which is not used: leave it out"),
         ("0 CONN 0 1 up 100\n", ":1: 0 CONN 0 1 up 100 is not an event such as"),
         ("0 CONN 0 1 up\n5 CONN 0 1 down up\n", ":2: 5 CONN 0 1 down up is not an event such as"),
         ("start,end,a,b\n5,x,0,1\n", ":2: x is not a number"),
