@@ -24,8 +24,8 @@ CONTACTS_FILE = Setting(
     _IDEAL + "contacts",
     OPTIONAL_FILE,
     '""',
-    "a file of contacts, the times at which links are up: CONN events of the ONE, or CSV with the columns start, end, a "
-    "and b",
+    "a file of contacts, the times at which links are up: CONN events of the ONE, or CSV with the columns start, end, "
+    "a and b",
 )
 COMPLETE = Setting(_IDEAL + "complete", TRUTH, "false", "every pair of nodes is linked, as over the Internet")
 
