@@ -291,9 +291,13 @@ CASTALIA = Simulator(
 )
 
 
+_OWN = {"castalia": CASTALIA}
+
+
 def simulators() -> dict[str, Simulator]:
-    """Return the simulators by the names of their back-ends; the core's first."""
-    return {"castalia": CASTALIA} | {name: load(point) for name, point in named(SIMULATORS).items()}
+    """Return the simulators by the names of their back-ends; the core's first, whose name no package can take."""
+    brought = {name: load(point) for name, point in named(SIMULATORS).items() if name not in _OWN}
+    return {**_OWN, **brought}
 
 
 BUILDING = (

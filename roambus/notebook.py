@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 from roambus.bridge.runs.layout import AGENTS_FOLDER, TRACE_FILE
-from roambus.bridge.system.code import PAGES, load, named
+from roambus.bridge.system.code import PAGES, brought
 from roambus.bridge.system.errors import InterruptionError, RoambusError, UserError
 from roambus.bridge.system.interrupts import NamedInterruption
 from roambus.bridge.system.process import cores
@@ -78,9 +78,9 @@ class FinishedRun:
 
     def film(self) -> Film:
         """Return the film of `roambus replay`, which a notebook shows; raise UserError without the viewer."""
-        if (point := named(PAGES).get("film")) is None:
+        if (make := brought(PAGES, "film")) is None:
             raise UserError("this installation has no viewer, which makes films")
-        return Film(load(point)(self.folder))
+        return Film(make(self.folder))
 
 
 @dataclass(frozen=True, slots=True)

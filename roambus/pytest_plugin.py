@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from roambus.bridge.system.code import load, named
+from roambus.bridge.system.code import brought
 
 
 def __getattr__(name: str) -> Any:
     """Return a name of the plugin; raise ImportError without the plugin."""
-    point = named("pytest11").get("roambus")
-    if point is None:
+    plugin = brought("pytest11", "roambus")
+    if plugin is None:
         raise ImportError("the pytest plugin of roambus is not installed: it is the extension testing")
-    return getattr(load(point), name)
+    return getattr(plugin, name)

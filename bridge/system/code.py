@@ -52,6 +52,12 @@ def load(point: EntryPoint) -> Any:
         raise UserError(text) from error
 
 
+def brought(group: str, name: str) -> Any | None:
+    """Return the object that the entry point of that name gives, or None without one; raise UserError."""
+    point = named(group).get(name)
+    return None if point is None else load(point)
+
+
 def is_own(point: EntryPoint) -> bool:
     """Return whether it names a module of roambus."""
     return point.value.startswith(f"{DISTRIBUTION}.")

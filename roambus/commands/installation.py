@@ -17,7 +17,7 @@ from roambus.console.output import answer, command_output, console
 @click.option(
     "--build",
     "simulator",
-    type=click.Choice(["castalia", *named(SIMULATORS)]),
+    type=click.Choice(list(dict.fromkeys(["castalia", *named(SIMULATORS)]))),
     help="Builds the modules by which this simulator runs agents, and prints where they are.",
 )
 def doctor(simulator: str | None) -> None:

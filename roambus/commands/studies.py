@@ -94,7 +94,7 @@ def _aggregate_study(study: Study, folder: Path) -> list[str]:
 
 
 def _report_study(study: Study, folder: Path) -> None:
-    from roambus.bridge.system.code import PAGES, load, named
+    from roambus.bridge.system.code import PAGES, brought
     from roambus.experiments.claims import format_claims
     from roambus.experiments.reporting.figure_files import draw_figures
     from roambus.experiments.studies.conditions import Difference, differences, heads
@@ -107,6 +107,6 @@ def _report_study(study: Study, folder: Path) -> None:
     claims = [claim for found in results.sweeps for claim in found.claims()]
     if claims:
         answer(format_claims(claims), claims=claims)
-    if make := named(PAGES).get("report"):  # of an extension
-        report = load(make)(folder, study)
+    if make := brought(PAGES, "report"):  # of an extension
+        report = make(folder, study)
         answer(report, results=folder, report=report)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from roambus.bridge.system.code import EXECUTORS, RECORDERS, load, named
+from roambus.bridge.system.code import EXECUTORS, RECORDERS, brought
 from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.console.options import STORES
 from roambus.console.output import command_output, console, detail, progress, remark, summary
@@ -103,9 +103,9 @@ def make_executor(workers: int, spark: str | None) -> Executor:
 
 def extension(option: str, group: str, name: str) -> Callable[..., Any]:
     """Return an entry point's function, for an option that needs it; raise UserError if it is not installed."""
-    if (point := named(group).get(name)) is None:
+    found: Callable[..., Any] | None = brought(group, name)
+    if found is None:
         raise UserError(f"{option}: this installation has no extension for it: leave it out")
-    found: Callable[..., Any] = load(point)
     return found
 
 

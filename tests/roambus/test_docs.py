@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from roambus.command_line import commands
-from roambus.commands.pages import pages
+from roambus.commands.pages import EXTENSIONS, pages
 from tests.roambus.conftest import Roambus
 
 
@@ -29,6 +29,13 @@ def test_help_leads_to_pages_that_the_user_has() -> None:
     named = re.findall(r"roambus\s+docs ([a-z][a-z-]+)", texts)
     assert {"sweeps", "studies", "tutorial"} <= set(named) <= pages().keys()
     assert "docs/" not in texts
+
+
+def test_pages_of_extensions_are_pages_by_the_names_of_their_folders() -> None:
+    """Their measurements are pages by their own names."""
+    files = {file.parent.name: file for file in EXTENSIONS.glob("*/page.md")}
+    files |= {file.stem: file for file in EXTENSIONS.glob("*/results/*.md")}
+    assert files.items() <= pages().items()
 
 
 def test_pages_are_listed_and_printed(roambus: Roambus) -> None:

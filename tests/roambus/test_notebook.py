@@ -16,7 +16,7 @@ import pytest
 import roambus
 from roambus import notebook
 from roambus.bridge.agents import load_agent
-from roambus.bridge.system.errors import InterruptionError
+from roambus.bridge.system.errors import InterruptionError, UserError
 from roambus.dataframes import Values
 from roambus.experiments.sweeps.class_files import reference_of
 
@@ -239,3 +239,13 @@ def test_an_interrupted_sweep_raises_keyboard_interrupt(tmp_path: Path, monkeypa
         notebook.sweep("field", ["flooding"], seeds=1, out=tmp_path / "r")
     with pytest.raises(KeyboardInterrupt):
         notebook.run("field", "flooding", out=tmp_path / "r")
+
+
+def test_a_film_without_the_viewer_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is an extension; with it the function of its entry point makes the page of the run."""
+    run = notebook.FinishedRun(tmp_path / "run", tmp_path)
+    monkeypatch.setattr(notebook, "brought", lambda *_: None)
+    with pytest.raises(UserError, match="this installation has no viewer"):
+        run.film()
+    monkeypatch.setattr(notebook, "brought", lambda *asked: {("roambus.pages", "film"): lambda run: run.name}[asked])
+    assert run.film() == notebook.Film("run")

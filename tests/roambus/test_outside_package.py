@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from roambus.command_line import commands
+from roambus.bridge.system.code import COMMANDS, named
+from roambus.command_line import _load, commands
+from roambus.commands.inventory import list_entries
 from tests.roambus.conftest import Roambus
 
 FILES = {
@@ -19,6 +21,8 @@ walks = walks.study:STUDY
 [roambus.commands]
 greet = walks.command:greet
 broken = walks.nowhere:greet
+number = walks.command:open_shelf
+list = walks.command:greet
 gone = roambus.extensions.gone.command:gone
 [roambus.stores]
 shelf = walks.command:open_shelf
@@ -96,7 +100,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in [module for module in sys.modules if module.partition(".")[0] == "walks"]:
         monkeypatch.delitem(sys.modules, name)
     yield folder
-    for name in ("greet", "broken"):  # the command line keeps the commands that it has loaded
+    for name in ("greet", "broken", "number"):  # the command line keeps the commands that it has loaded
         commands.commands.pop(name, None)
 
 
@@ -130,6 +134,21 @@ def test_a_broken_command_is_named_with_its_package(roambus: Roambus) -> None:
     done = roambus("broken")
     assert done.code == 2
     assert "error: command broken of package walks: cannot import walks.nowhere:greet" in done.err
+
+
+@pytest.mark.usefixtures("package")
+def test_an_entry_point_that_is_no_command_is_refused(roambus: Roambus) -> None:
+    """In one line."""
+    done = roambus("number")
+    assert done.code == 2
+    assert "error: command number of package walks: walks.command:open_shelf is not a click.Command\n" in done.err
+
+
+@pytest.mark.usefixtures("package")
+def test_a_command_of_ours_keeps_its_name() -> None:
+    """The package has a command `list` as well, which is not called."""
+    assert "list" in named(COMMANDS)
+    assert _load("list") is list_entries
 
 
 @pytest.mark.usefixtures("package")

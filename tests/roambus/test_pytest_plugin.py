@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -13,8 +12,7 @@ from roambus.python_protocol import simtime
 
 def test_a_name_is_that_of_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever module the entry point names; what that does not have cannot be imported."""
-    point = EntryPoint("roambus", simtime.__name__, "pytest11")
-    monkeypatch.setattr(public, "named", lambda group: {group: point, point.name: point})
+    monkeypatch.setattr(public, "brought", lambda *asked: {("pytest11", "roambus"): simtime}[asked])
     assert public.SECOND is simtime.SECOND
     with pytest.raises(AttributeError, match="Point"):
         assert public.Point
@@ -22,6 +20,6 @@ def test_a_name_is_that_of_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_the_plugin_its_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the extension."""
-    monkeypatch.setattr(public, "named", lambda _: {})
+    monkeypatch.setattr(public, "brought", lambda *_: None)
     with pytest.raises(ImportError, match=re.escape("not installed: it is the extension testing")):
         assert public.PointMaker

@@ -78,6 +78,7 @@ HEAD_ERRORS = [
     ("  b1\n", 1, "only below tree, field or setup lines are indented"),
     ("tree\n  b1\n", 3, "no agent is named; write a line such as: agent mft"),
     ("agent mft\n", 2, "there is no network; draw a tree, or list links"),
+    ("agent mft\nby foot\ntree\n  b1\n", 2, "unknown driver 'foot'"),
     ("agent mtf\ntree\n  b1\n", 1, "unknown agent 'mtf': did you mean 'mft'?"),
     ("agent mft limit\ntree\n  b1\n", 1, "'limit' is not a parameter such as storage_limit=100"),
     ("agent mft limit=3\ntree\n  b1\n", 1, "unknown parameter 'limit'"),
