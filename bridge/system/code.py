@@ -35,8 +35,10 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 
 
 def named(group: str) -> dict[str, EntryPoint]:
-    """Return entry points by name; the search path's first wins."""
-    return {point.name: point for point in reversed(installed(group))}
+    """Return entry points by name; no package replaces one of ours, and else the search path's first wins."""
+    found = installed(group)
+    ours, theirs = ([point for point in found if is_own(point) is owned] for owned in (True, False))
+    return {point.name: point for point in (*reversed(theirs), *reversed(ours))}
 
 
 def load(point: EntryPoint) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from struct import Struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from roambus.bridge.runs.layout import RECORD_FILE
@@ -22,11 +22,12 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.wire.wire_pb2 import Arrival, Send, ToSimulator
-from roambus.extensions.recording.record_file import Record, open_record
-from roambus.extensions.recording.replay import scenario_of
 from roambus.python_protocol.roles import BROADCAST, NodeId, format_roles
 from roambus.python_protocol.simtime import SimTime
 from roambus.spark.aggregation.traces import Trace
+
+if TYPE_CHECKING:
+    from roambus.extensions.recording.record_file import Record
 
 CHANNEL = 11
 """The standard's channel (2405 MHz) nearest to the model's 2400 MHz."""
@@ -147,9 +148,8 @@ class Packet(NamedTuple):
     rssi_dbm: float | None = None
 
 
-def capture(record: Record) -> Iterator[bytes]:
+def capture(record: Record, scenario: Scenario) -> Iterator[bytes]:
     """Return the capture's blocks; raise UserError."""
-    scenario = scenario_of(record)
     name = agent_name(record.header.agent)
     pan = pan_of(name)
     yield section(f"roambus {version('roambus')}", f"agent {record.header.agent}, seed {scenario.seed}")
@@ -253,5 +253,10 @@ def capture_of(trace: Trace) -> Iterator[bytes]:
     if not path.is_file():
         advice = "traces hold no bytes of messages: make the run with --record"
         raise UserError(f"{trace.file.parent}: there is no {RECORD_FILE}, and {advice}")
+    try:  # no other format needs the extension
+        from roambus.extensions.recording.record_file import open_record  # noqa: PLC0415
+        from roambus.extensions.recording.replay import scenario_of  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise UserError(f"{path}: this installation has no extension recording, which reads it") from None
     with open_record(path) as record:
-        yield from capture(record)
+        yield from capture(record, scenario_of(record))

@@ -29,8 +29,6 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, read_trace
 from roambus.bridge.trace.schema import EVENT, HOPS, TraceRow
-from roambus.extensions.recording.record_file import open_record
-from roambus.extensions.recording.replay import ReplayBackend
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent, Listing
 from roambus.python_protocol.events import Event, Received
@@ -176,6 +174,11 @@ def _carrier(
         factory = _radio if is_over_radio(table) else make_ideal
         yield scenario, load(scenario.agent), factory(scenario)
         return
+    try:  # only a recorded run needs the extension
+        from roambus.extensions.recording.record_file import open_record  # noqa: PLC0415
+        from roambus.extensions.recording.replay import ReplayBackend  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise UserError(f"{source.record}: this installation has no extension recording, which reads it") from None
     with open_record(source.record) as record:
         agent_class = load(record.header.agent, record.header.agent_hash)
         as_recorded = replace(scenario, agent=record.header.agent)

@@ -42,7 +42,7 @@ def under_way(run: Run) -> float:
 
 @metric("unseen", kind=Kind.COUNT)
 def unseen(run: Run) -> float:
-    """Expected pairs that were sent on, and of which no row says anything later: mostly lost on the air."""
+    """Expected pairs that were sent on, and of which no row says anything later."""
     return _ended(run, UNSEEN)
 
 

@@ -87,7 +87,7 @@ def test_nothing_of_a_strangers_folder_is_run(watched: tuple[Path, dict[str, dic
 
 def test_trust_runs_the_agents_file_and_says_so_first(watched: tuple[Path, dict[str, dict[str, Any]]]) -> None:
     """So the watch would have seen it run; the file has changed since the run, which is said."""
-    skip_if_removed("replay")
+    skip_if_removed("replay --record")
     folder, found = watched
     done = found["replay --trust"]
     assert ["exec", str(folder / "stranger.py")] in done["events"]
@@ -99,7 +99,7 @@ def test_trust_runs_the_agents_file_and_says_so_first(watched: tuple[Path, dict[
 @pytest.mark.parametrize("command", ["replay", "replay --again", "replay --with"])
 def test_what_is_not_shown_is_said_in_one_line(watched: tuple[Path, dict[str, dict[str, Any]]], command: str) -> None:
     """It names the agent, says why, and how."""
-    skip_if_removed("replay")
+    skip_if_removed("replay --record")
     printed = watched[1][command]["printed"].splitlines()
     why = "its agent 'stranger.py' is not installed, and code that results name is not run unasked"
     lines = [line for line in printed if why in line]

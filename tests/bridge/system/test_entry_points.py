@@ -163,3 +163,11 @@ def test_what_a_deleted_extension_brought_is_refused_with_its_name(tmp_path: Pat
         check_present(STORES, name, f"the store {name}")
     with pytest.raises(UserError, match=r"the store gone: .* no longer has its extension, roambus\.extensions\.gone$"):
         check_present(STORES, "gone", "the store gone")
+
+
+def test_no_package_replaces_one_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though it stands first on the search path; what only it has is found."""
+    install(tmp_path / "first", "other", f"[{AGENTS}]\nflooding = theirs:Flooding\nfirst = theirs:First\n")
+    monkeypatch.syspath_prepend(tmp_path / "first")
+    assert named(AGENTS)["flooding"].value.startswith("roambus.")
+    assert named(AGENTS)["first"].value == "theirs:First"

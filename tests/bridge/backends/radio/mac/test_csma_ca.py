@@ -166,6 +166,25 @@ def test_a_channel_that_stays_busy_is_a_channel_access_failure() -> None:
     assert totals.counts["access_failures"] == [0, 1, 0]
 
 
+def test_the_exponent_grows_no_further_than_its_limit() -> None:
+    """With macMaxBE = 1 four busy results cost up to 0, 1, 1 and 1 units, and each sum of these occurs."""
+    messages = [send(0, "long", size=90), send(1, "late", START + MILLISECOND, destination=2)]
+    scenario = ieee(0, 5, 6, max_be=1, max_csma_backoffs=3)
+    runs = [run(replace(scenario, seed=seed), messages)[0] for seed in range(30)]
+    failures = [at for lines in runs for at, line in zip(times(lines), lines, strict=True) if "cannot" in line]
+    assert {at - 1000 - 4 * CCA for at in failures} == {units * UNIT for units in range(4)}
+
+
+def test_each_frame_has_all_its_back_offs() -> None:
+    """Three frames that meet a long one each: five back-offs outlast it nearly always, whatever the one before took."""
+    messages = [send(0, "long", START + 10 * at * MILLISECOND, size=90) for at in range(3)]
+    messages += [send(1, "late", START + (10 * at + 1) * MILLISECOND) for at in range(3)]
+    scenario = ieee(0, 5, 6, max_csma_backoffs=5)
+    runs = [run(replace(scenario, seed=seed), messages) for seed in range(20)]
+    assert sum(total(totals, "access_failures") for _, totals in runs) < 6
+    assert sum(line.endswith("2 gets late from 1") for lines, _ in runs for line in lines) > 54
+
+
 def test_two_hidden_nodes_collide_and_recover() -> None:
     """Neither hears the other; their receiver between them loses both first frames, and gets both in the end."""
     lines, totals = run(ieee(0, 12, 24, min_be=3), [send(0, "a", destination=1), send(2, "b", destination=1)])
