@@ -36,9 +36,8 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
 
 def named(group: str) -> dict[str, EntryPoint]:
     """Return entry points by name; no package replaces one of ours, and else the search path's first wins."""
-    found = installed(group)
-    ours, theirs = ([point for point in found if is_own(point) is owned] for owned in (True, False))
-    return {point.name: point for point in (*reversed(theirs), *reversed(ours))}
+    ours_first = sorted(installed(group), key=is_own, reverse=True)
+    return {point.name: point for point in reversed(ours_first)}
 
 
 def load(point: EntryPoint) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.site_hook import _marked
-from docs.writers.keys import check, main, read_record, renewal, stale_line, stale_runs
+from docs.writers.keys import RESULTS, check, main, read_record, renewal, stale_line, stale_runs
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.request_file import opened_results
@@ -115,7 +115,7 @@ def test_the_site_says_that_a_page_is_stale(page: Path, monkeypatch: pytest.Monk
 
 
 RECORDS = [file for folder in ("docs", "extensions") for file in (ROOT / folder).rglob("*.keys")]
-PICTURES = sorted(file for file in RECORDS if "results" not in file.parts)
+PICTURES = sorted(file for file in RECORDS if RESULTS not in file.parts)
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda file: file.stem)
