@@ -23,11 +23,13 @@ from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 BEACON_TIMER = "beacon"
 _PAPER = "Karp and Kung (2000)"
-Decimetres = Annotated[int, Integer("h")]
-"""A coordinate, up to 3276.7 m."""
-_MOST = 32767
-RESOLUTION_M = 0.1
-"""Points nearer to each other are one."""
+Centimetres = Annotated[int, Integer("i")]
+"""A coordinate."""
+_PER_METRE = 100
+FARTHEST_M = ((1 << 31) - 1) / _PER_METRE
+"""The greatest coordinate of a message, some 21,475 km: the coordinates of any map fit."""
+RESOLUTION_M = 2 / _PER_METRE
+"""Points nearer to each other are one: what two roundings may be apart."""
 
 
 class GeographicParameters(UnicastParameters):
@@ -57,19 +59,20 @@ class GeographicParameters(UnicastParameters):
 class Point(NamedTuple):
     """A position in a message."""
 
-    x: Decimetres
-    y: Decimetres
+    x: Centimetres
+    y: Centimetres
 
     @property
     def place(self) -> Place:
         """In metres."""
-        return self.x / 10, self.y / 10
+        return self.x / _PER_METRE, self.y / _PER_METRE
 
 
 def point(place: Place) -> Point:
-    """Return the nearest point that a message can carry."""
-    x, y = (max(-_MOST, min(_MOST, round(10 * coordinate))) for coordinate in place)
-    return Point(x, y)
+    """Return the nearest point that a message can carry; raises ValueError farther than FARTHEST_M."""
+    if max(map(abs, place)) > FARTHEST_M:
+        raise ValueError(f"({place[0]:g}, {place[1]:g}) is farther than the {FARTHEST_M} m that a message can carry")
+    return Point(round(_PER_METRE * place[0]), round(_PER_METRE * place[1]))
 
 
 class Edge(NamedTuple):
@@ -119,11 +122,17 @@ class Geographic(Router):
 
     parameters: GeographicParameters
     needs_position = True
+    farthest_m = FARTHEST_M
 
     def forget(self) -> None:
         """Start without neighbours."""
         super().forget()
         self.neighbors: dict[NodeId, Known] = {}
+
+    @property
+    def here(self) -> Place | None:
+        """The own position as messages say it: a packet that comes back must find the place that it has left."""
+        return None if self.position is None else point(self.position).place
 
     # Section 2.4: beacons
 
@@ -160,7 +169,7 @@ class Geographic(Router):
 
     def route(self, message: Any, sender: NodeId | None, now: SimTime) -> None:
         """Send a message to its next hop, or drop it."""
-        chosen = self._choose(message, sender, now)
+        chosen = self.choose(message, sender, now)
         if isinstance(chosen, str):
             self._give_up(message, chosen)
             return
@@ -182,9 +191,9 @@ class Geographic(Router):
         """The neighbours' positions."""
         return {neighbor: known.place for neighbor, known in self.neighbors.items() if known.until > now}
 
-    def _choose(self, message: Any, sender: NodeId | None, now: SimTime) -> tuple[NodeId, Perimeter | None] | str:
+    def choose(self, message: Any, sender: NodeId | None, now: SimTime) -> tuple[NodeId, Perimeter | None] | str:
         """Return the next hop with the mode that the message goes on in, or why there is none."""
-        here, near, d = self.position, self.near(now), message.d.place
+        here, near, d = self.here, self.near(now), message.d.place
         if message.destination in near:
             return message.destination, None
         if here is None:

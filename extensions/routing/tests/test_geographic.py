@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import dist
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.extensions.routing.geocast import Geocast, Geocasted
-from roambus.extensions.routing.geographic import BEACON_TIMER, Beacon, Edge, Perimeter, Point, Routed
+from roambus.extensions.routing.geographic import (
+    BEACON_TIMER,
+    FARTHEST_M,
+    Beacon,
+    Edge,
+    Perimeter,
+    Point,
+    Routed,
+    point,
+)
 from roambus.extensions.routing.gpsr import Gpsr, LocationReply, LocationRequest, LocationTimer
 from roambus.extensions.routing.planar import counterclockwise, crossing, planarize
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, dropped, sent
+from roambus.extensions.routing.tests.walks import connected, walks
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.parts.unicast import DataPacket
@@ -29,13 +41,13 @@ def at(x: float, y: float, near: Places, agent: type[Gpsr | Geocast] = Gpsr, **p
     node = Bench(agent, **parameters)
     node.agent.position = (x, y)
     for name, (px, py) in near.items():
-        node.hear(Beacon(Point(round(10 * px), round(10 * py))), name)
+        node.hear(Beacon(Point(round(100 * px), round(100 * py))), name)
     return node
 
 
 def routed(d: tuple[float, float], perimeter: Perimeter | None = None) -> Routed:
     """A packet for FAR at a place."""
-    return Routed(0, 35, 5, FAR, NEWS, Point(0, 0), Point(round(10 * d[0]), round(10 * d[1])), perimeter)
+    return Routed(0, 35, 5, FAR, NEWS, Point(0, 0), Point(round(100 * d[0]), round(100 * d[1])), perimeter)
 
 
 @given(neighborhoods)
@@ -67,6 +79,14 @@ def test_two_lines_cross_in_a_point_or_not() -> None:
     assert crossing((0, 0), (10, 10), (0, 10), (10, 0)) == (5, 5)
     assert crossing((0, 0), (10, 0), (0, 1), (10, 1)) is None
     assert crossing((0, 0), (4, 4), (0, 10), (10, 0)) is None
+
+
+@pytest.mark.parametrize("planarization", ["rng", "gg"])
+def test_every_pair_of_a_connected_graph_is_joined_by_a_walk(planarization: str) -> None:
+    """Places are real numbers, and messages round them; `benchmarks.gpsr_walks` walks over 2,000 graphs."""
+    ends = [end for places in islice(connected(), 40) for end, _ in walks(places, planarization)]
+    assert len(ends) > 1000
+    assert {end for end in ends if isinstance(end, str)} == set()
 
 
 def test_the_nearest_neighbour_to_the_destination_is_next() -> None:
@@ -105,7 +125,7 @@ def test_beacons_come_irregularly_and_silence_loses_a_neighbour() -> None:
     for _ in range(40):
         since = node.now
         ((_, beacon),) = sent(node.fire(BEACON_TIMER), Beacon)
-        assert beacon.position == Point(10, 20)
+        assert beacon.position == Point(100, 200)
         pauses.append(node.now - since)
     assert SECOND // 2 <= min(pauses) < SECOND < max(pauses) <= 3 * SECOND // 2
     assert node.agent.near(0) == {}
@@ -149,11 +169,21 @@ def test_a_node_without_a_position_says_nothing_of_it() -> None:
     assert dropped(node.hear(routed((50, 0)), 1)) == ["no position"]
 
 
+@pytest.mark.parametrize("place", [(448251.6, 5411932.5), (-3400.0, 3400.0), (FARTHEST_M, -FARTHEST_M)])
+def test_a_message_carries_every_place_to_a_centimetre(place: tuple[float, float]) -> None:
+    """Those of maps, such as UTM's, lie far from (0, 0); what lies farther is refused and not moved."""
+    heard = Gpsr.messages.decode(Beacon(point(place)).encode())
+    assert isinstance(heard, Beacon)
+    assert dist(heard.position.place, place) <= 0.01
+    with pytest.raises(ValueError, match=r"is farther than the 21474836\.47 m that a message can carry"):
+        point((0.0, FARTHEST_M + 1))
+
+
 def test_a_geocast_needs_an_area() -> None:
     """Its attributes give it; inside it is flooded at once."""
     node = at(0, 0, {}, Geocast)
     assert dropped(node.handle(Publish(NEWS, ()))) == ["no area: it lacks x, y or radius"]
     inside = Notification(NotificationId(ME, 2), (("radius", 5), ("x", 3), ("y", 0)))
     ((to, packet),) = sent(node.handle(Publish(inside, ())), Geocasted)
-    assert (to, packet.is_flooded, packet.radius) == (BROADCAST, True, 50)
+    assert (to, packet.is_flooded, packet.radius) == (BROADCAST, True, 500)
     assert not node.hear(packet, 1)

@@ -83,10 +83,10 @@ RANGE_M = 35.0
 
 
 @st.composite
-def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
+def connected_places(draw: st.DrawFn) -> list[tuple[float, float]]:
     """Places in metres, each within the range of an earlier one."""
-    where = [(200, 200)]
-    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(
+    where = [draw(st.sampled_from([(200.25, 200.5), (5000.0, 10.0), (448251.6, 5411932.5)]))]
+    offsets = st.tuples(st.floats(-30, 30), st.floats(-30, 30)).filter(
         lambda offset: 1 <= hypot(*offset) <= RANGE_M - 1
     )
     for count in range(draw(st.integers(1, 14))):
@@ -95,7 +95,7 @@ def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
     return where
 
 
-def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: int) -> list[Row]:
+def over_places(where: list[tuple[float, float]], parameters: dict[str, str], seed: int) -> list[Row]:
     """A run of GPSR: the first node publishes to all."""
     workload = publishing(0, range(len(where)), start=10 * SECOND, until=12 * SECOND)
     described = replace(
@@ -112,7 +112,9 @@ def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: 
 @pytest.mark.parametrize("planarization", ["rng", "gg"])
 @given(connected_places(), st.integers(0, 100))
 @settings(max_examples=25)
-def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[tuple[int, int]], seed: int) -> None:
+def test_gpsr_finds_a_way_wherever_there_is_one(
+    planarization: str, where: list[tuple[float, float]], seed: int
+) -> None:
     """On unit disks, whatever their voids."""
     where = list(dict.fromkeys(where))
     rows = over_places(where, {"planarization": planarization, "link_layer": "false"}, seed)
@@ -124,7 +126,7 @@ def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[
 
 def test_greedy_forwarding_alone_ends_at_a_void() -> None:
     """The neighbours are all farther from the destination."""
-    where = [(60, 50), (80, 30), (60, 5), (30, 5), (5, 25), (10, 50)]
+    where = [(60.0, 50.0), (80.0, 30.0), (60.0, 5.0), (30.0, 5.0), (5.0, 25.0), (10.0, 50.0)]
     rows = over_places(where, {"perimeter": "false"}, 0)
     assert {node for node, *_ in delivered(rows)} < set(range(6))
     assert {node for node, *_ in delivered(over_places(where, {}, 0))} == set(range(6))
