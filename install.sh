@@ -1,12 +1,14 @@
 #!/bin/sh
-# install.sh PYTHON FOLDER [LOCK]: makes the environment FOLDER with what runs need, or adds what LOCK has. Every file that is installed has one of the
-# hashes in the lock files. uv needs a third of pip's time; where it finds no index, as behind a mirror that only pip
-# knows, pip installs the same files. PySpark takes longest to unpack: meanwhile the radio is compiled.
+# install.sh PYTHON FOLDER [LOCK]: makes the environment FOLDER with the packages that runs need, or adds those of LOCK.
+# Every file that is installed has one of the hashes in the lock files. uv needs a third of pip's time; where it finds no
+# index, as behind a mirror that only pip knows, pip installs the same files. The radio compiles while PySpark unpacks.
 set -eu
 python=$1
 venv=$2
 lock=${3:-}
 locks=$venv/locks
+# PySpark is built from its source into a wheel that is unpacked at once: compressing it would take most of the time.
+stored=--config-settings=--build-option=--compression=stored
 
 say() {
     echo "install: $1 of 4: $2"
@@ -24,14 +26,15 @@ others() {
 # Python compiles what it imports, a quarter of all modules, unless it may keep nothing.
 by_pip() {
     set -- "$1" ${PYTHONDONTWRITEBYTECODE:+--compile}
-    "$venv/bin/python" -m pip --quiet install "${2:---no-compile}" --no-deps --no-build-isolation --require-hashes \
-        --requirement "$1"
+    "$venv/bin/python" -m pip --quiet install "${2:---no-compile}" --no-deps --no-build-isolation "$stored" \
+        --require-hashes --requirement "$1"
 }
 
 # Its cache lies beside the environment's files, which are links of it, and goes at the end.
 by_uv() {
     "$venv/bin/uv" pip install --python "$venv/bin/python" --cache-dir "$venv/cache" --system-certs \
-        ${PYTHONDONTWRITEBYTECODE:+--compile-bytecode} --no-deps --no-build-isolation --require-hashes --requirement "$1"
+        ${PYTHONDONTWRITEBYTECODE:+--compile-bytecode} --no-deps --no-build-isolation "$stored" \
+        --require-hashes --requirement "$1"
 }
 
 install() {
