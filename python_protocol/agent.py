@@ -223,6 +223,8 @@ class Agent(Process):
     """Its notes in transcripts: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle; comparison tables mark it."""
+    oracle_positions: ClassVar[bool] = False
+    """Whether it uses `Publish.places`, another; it needs positions, too."""
     data_files: ClassVar[tuple[str, ...]] = ()
     """Files beside its own that it reads: a change of one makes its runs again, and crates hold them."""
     needs_levels: bool = False

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from operator import itemgetter
 from random import Random
@@ -22,7 +23,7 @@ from roambus.bridge.scenario.nodes import Handling, NodeSettings, X, Y
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Subscribe, Unsubscribe
+from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -51,10 +52,13 @@ class Receivers:
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Give the agent its position and velocity before each event."""
-        fix = self._receivers[agent.node].fix
+        fix, is_told = self._receivers[agent.node].fix, agent.oracle_positions
 
         def handle_located(event: Event, now: SimTime) -> Iterable[Action]:
-            agent.position, agent.velocity = fix(getattr(now, "at", now))  # of an exploration's moment
+            at = getattr(now, "at", now)  # of an exploration's moment
+            agent.position, agent.velocity = fix(at)
+            if is_told and isinstance(event, Publish):
+                event = replace(event, places=tuple(self._receivers[node].place(at) for node in event.subscribers))
             return handle(event, now)
 
         return handle_located
@@ -88,6 +92,10 @@ class Receiver:
             (dx, dy), (nx, ny) = self._offset, self._error(settings.position_noise_m, at)
             self._last = at, ((x + dx + nx, y + dy + ny), velocity)
         return self._last[1]
+
+    def place(self, now: SimTime) -> Pair:
+        """Return the true place of the node (m)."""
+        return motion(self._path, now / SECOND)[0]
 
     def _error(self, sigma_m: float, of: object) -> Pair:
         """Draw an error; its own generator makes it independent of all others."""

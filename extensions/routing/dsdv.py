@@ -1,9 +1,9 @@
 """DSDV (Perkins and Bhagwat, SIGCOMM 1994): distance vectors with the destinations' sequence numbers.
 
 A newer sequence number wins; of equal ones the smaller metric. Destinations count even numbers; a broken link makes the
-next odd one, with an infinite metric. Full dumps are periodic; incremental ones carry changes since the last full dump,
-and a full one replaces an incremental one of more than a frame. A route with another metric waits for twice its average
-settling time before it is announced; packets take it at once, and updates tell the last settled one. News of breaks and
+next odd one, with an infinite metric. Full dumps are periodic; incremental ones carry changes since the last full dump.
+A full one replaces an incremental one of more than a frame. A route with another metric waits for twice its average
+settling time before it is announced. Packets take it at once, and updates carry the last settled one. News of breaks and
 new destinations do not wait. Constants that the paper leaves open are those of Broch et al. (MobiCom 1998, table 1).
 """
 
@@ -102,12 +102,12 @@ class Route:
     due: SimTime | None
     """When it may be announced; None if nothing is new."""
     settled_one: Advertised | None = None
-    """What updates tell."""
+    """The route in updates."""
     is_changed: bool = False
-    """Whether that is not what the last full dump told."""
+    """Whether the last full dump had another."""
 
     def settle(self) -> None:
-        """Let updates tell this route."""
+        """Put this route into updates."""
         self.settled_one = Advertised(self.destination, self.metric, self.sequence)
         self.is_changed, self.due = True, None
 
@@ -258,7 +258,7 @@ class Dsdv(Router):
             self._release(route.destination, now)
 
     def _damp(self, route: Route, now: SimTime, *, keeps: bool) -> None:
-        """Say when a route of a newer number may be told; `keeps`: it came with the metric of the last number."""
+        """Set the wait of a route with a newer number; `keeps`: it came with the metric of the last number."""
         told = route.settled_one
         if told is None or told.is_broken != route.is_broken:
             route.due = now
@@ -267,7 +267,7 @@ class Dsdv(Router):
                 route.due = now + round(2 * route.average)
         elif self.parameters.sequence_triggers and not route.is_broken:
             route.due = now
-        else:  # no news to trigger an update, but the next one tells the number
+        else:  # no news to trigger an update, but the next one carries the number
             route.settle()
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:

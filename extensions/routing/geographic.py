@@ -99,8 +99,8 @@ class Beacon(Message, tag=0x68, name="BEACON"):
     position: Point
 
 
-class Routed(DataPacket, tag=0x67, name="PACKET", notation="ttl={ttl} ..."):
-    """A packet with GPSR's header: greedy without `perimeter`."""
+class Routed(DataPacket):
+    """The header of a packet that goes to a place: greedy without `perimeter`."""
 
     position: Point
     """The last sender's."""
@@ -109,12 +109,12 @@ class Routed(DataPacket, tag=0x67, name="PACKET", notation="ttl={ttl} ..."):
     perimeter: Perimeter | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Known:
-    """A node's position, until a time."""
+    """A node's position at a time."""
 
     place: Place
-    until: SimTime
+    since: SimTime
 
 
 class Geographic(Router):
@@ -146,7 +146,7 @@ class Geographic(Router):
         """Broadcast the position, and forget silent neighbours."""
         if self.position is not None:
             self.frames.broadcast(Beacon(point(self.position)), now)
-        self.neighbors = {neighbor: known for neighbor, known in self.neighbors.items() if known.until > now}
+        self.neighbors = {node: known for node, known in self.neighbors.items() if self._is_near(known, now)}
         half = self.parameters.beacon_interval // 2
         self.set_timer(BEACON_TIMER, half + self.random.randint(0, 2 * half))
 
@@ -156,9 +156,8 @@ class Geographic(Router):
         self.hear_position(sender, beacon.position, now)
 
     def hear_position(self, sender: NodeId, position: Point, now: SimTime) -> None:
-        """Take a neighbour's position for the time-out T."""
-        until = now + round(self.parameters.beacon_timeout * self.parameters.beacon_interval)
-        self.neighbors[sender] = Known(position.place, until)
+        """Take a neighbour's position."""
+        self.neighbors[sender] = Known(position.place, now)
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Forget the neighbour, and send its packets another way (section 2.4)."""
@@ -167,8 +166,8 @@ class Geographic(Router):
             if hasattr(message, "perimeter"):
                 self.route(message.replaced(perimeter=None), None, now)
 
-    def route(self, message: Any, sender: NodeId | None, now: SimTime) -> None:
-        """Send a message to its next hop, or drop it."""
+    def route(self, message: Any, sender: NodeId | None, now: SimTime, *, later: bool = False) -> None:
+        """Send a message to its next hop, perhaps after a jitter, or drop it."""
         chosen = self.choose(message, sender, now)
         if isinstance(chosen, str):
             self._give_up(message, chosen)
@@ -178,6 +177,8 @@ class Geographic(Router):
         message = message.replaced(position=here, perimeter=perimeter)
         if isinstance(message, DataPacket):
             self.pass_on(message, next_hop, now)
+        elif later:
+            self.frames.unicast_later(next_hop, message)
         else:
             self.frames.unicast(next_hop, message, now)
 
@@ -188,8 +189,11 @@ class Geographic(Router):
     # Sections 2.1 to 2.3: the next hop
 
     def near(self, now: SimTime) -> dict[NodeId, Place]:
-        """The neighbours' positions."""
-        return {neighbor: known.place for neighbor, known in self.neighbors.items() if known.until > now}
+        """The neighbours' positions, each for the time-out T."""
+        return {node: known.place for node, known in self.neighbors.items() if self._is_near(known, now)}
+
+    def _is_near(self, known: Known, now: SimTime) -> bool:
+        return now - known.since < self.parameters.beacon_timeout * self.parameters.beacon_interval
 
     def choose(self, message: Any, sender: NodeId | None, now: SimTime) -> tuple[NodeId, Perimeter | None] | str:
         """Return the next hop with the mode that the message goes on in, or why there is none."""

@@ -68,7 +68,7 @@ def test_a_newer_break_is_believed_and_an_older_one_answered() -> None:
 
 
 def test_a_sender_that_lacks_a_route_is_told_also_after_a_full_dump() -> None:
-    """Once: an update clears what it tells, and no timer runs without news."""
+    """Once: no timer runs without news."""
     node = bench()
     node.fire(PERIODIC_TIMER)
     assert TRIGGERED_TIMER not in node.timers

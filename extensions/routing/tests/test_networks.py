@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
@@ -98,8 +99,15 @@ def connected_places(draw: st.DrawFn) -> list[tuple[float, float]]:
 def over_places(where: list[tuple[float, float]], parameters: dict[str, str], seed: int) -> list[Row]:
     """A run of GPSR: the first node publishes to all."""
     workload = publishing(0, range(len(where)), start=10 * SECOND, until=12 * SECOND)
+    return run_at(where, workload, parameters, seed=seed, time_limit=20 * SECOND)
+
+
+def run_at(
+    where: list[tuple[float, float]], workload: Workload, parameters: dict[str, str], *, time_limit: int, seed: int = 0
+) -> list[Row]:
+    """A run of GPSR on unit disks."""
     described = replace(
-        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=20 * SECOND, agent_parameters=parameters),
+        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=time_limit, agent_parameters=parameters),
         nodes=tuple(NodeSettings((float(x), float(y))) for x, y in where),
         ideal=IdealLinks(range_m=RANGE_M),
     )
@@ -122,6 +130,19 @@ def test_gpsr_finds_a_way_wherever_there_is_one(
     assert [row[:2] for row in delivered(rows)] == sorted(
         (node, row) for node in range(len(where)) for row in published
     )
+
+
+def test_requests_for_positions_do_not_flood_the_network() -> None:
+    """20 nodes publish to all others at once, five times: a request asks for all, and everybody learns from it."""
+    where = [(30.0 * (node % 5), 30.0 * (node // 5)) for node in range(20)]
+    each = [
+        publishing(node, range(20), start=10 * SECOND, until=35 * SECOND, interval=5 * SECOND) for node in range(20)
+    ]
+    workload = replace(each[0], publications=tuple(its.publications[0] for its in each))
+    rows = run_at(where, workload, {}, time_limit=40 * SECOND)
+    requests = [row for row in of(rows, "send") if row["message_type"] == "LOCREQ"]
+    assert len(of(rows, "deliver")) == 20 * 20 * 5
+    assert 0 < len(requests) < 20 * 20 * 5
 
 
 def test_greedy_forwarding_alone_ends_at_a_void() -> None:

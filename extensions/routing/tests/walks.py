@@ -15,12 +15,11 @@ from roambus.python_protocol.roles import NodeId, Role
 
 RANGE_M = 35.0
 MOST_HOPS = 1000
-"""Whoever has not arrived by then never does."""
-FOREVER = 1 << 62
+"""A walk of more hops is a loop."""
 
 
 class Header(NamedTuple):
-    """What a next hop is chosen by."""
+    """The fields that choose a next hop."""
 
     destination: NodeId
     d: Point
@@ -40,7 +39,7 @@ class Disks:
         self._agents = [Gpsr(node, Role.NONE, parameters, Random(node)) for node in range(len(places))]
         for agent, place, near in zip(self._agents, places, self.links, strict=True):
             agent.position = place
-            agent.neighbors = {other: Known(point(places[other]).place, FOREVER) for other in near}
+            agent.neighbors = {other: Known(point(places[other]).place, 0) for other in near}
 
     def hops(self, source: NodeId) -> dict[NodeId, int]:
         """The fewest hops to each node that can be reached."""

@@ -127,6 +127,27 @@ def test_a_node_without_a_receiver_knows_nothing() -> None:
     assert {text for _, node, text in seen if node == 0} == {"None None"}
 
 
+class Told(Located):
+    """Notes where the subscribers of its notifications are."""
+
+    oracle_positions = True
+
+    @on(Publish)
+    def publish(self, event: Publish, _: SimTime) -> None:
+        self.note("look", detail=f"{event.subscribers} {event.places}")
+
+
+def test_an_oracle_tells_where_subscribers_are_at_the_time_of_publication() -> None:
+    """Their receivers' errors do not matter."""
+    commands = tuple(Command(at * SECOND, 0, Publication(())) for at in (1, 3))
+    wanted = (Subscription(1, 0, parse_filter("all")),)
+    walking = NodeSettings((10, 20), WALK, position_offset_m=50.0)
+    described = places(NodeSettings((90, 20)), walking, workload=Workload(wanted, commands=commands))
+    seen = [text for _, node, text in looks(described, Told) if node == 0 and text.startswith("(1,)")]
+    assert seen == ["(1,) ((10.0, 20.0),)", "(1,) ((12.0, 20.0),)"]
+    assert not Located.oracle_positions
+
+
 def test_an_undeclared_position_is_refused() -> None:
     """The error names the declaration."""
     with pytest.raises(AgentError, match=r"Ignorant reads position without needs_position = True"):
