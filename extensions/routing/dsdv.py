@@ -3,8 +3,9 @@
 A newer sequence number wins; of equal ones the smaller metric. Destinations count even numbers; a broken link makes the
 next odd one, with an infinite metric. Full dumps are periodic; incremental ones carry changes since the last full dump.
 A full one replaces an incremental one of more than a frame. A route with another metric waits for twice its average
-settling time before it is announced. Packets take it at once, and updates carry the last settled one. News of breaks and
-new destinations do not wait. Constants that the paper leaves open are those of Broch et al. (MobiCom 1998, table 1).
+settling time before it is announced. Packets take it at once, and updates carry the last settled one. News of breaks
+and new destinations do not wait. Constants that the paper leaves open are those of Broch et al.
+(MobiCom 1998, table 1).
 """
 
 from __future__ import annotations
@@ -293,10 +294,17 @@ class Dsdv(Router):
         route = self.routes.get(packet.destination)
         if route is not None and not route.is_broken:
             self.pass_on(packet, route.next_hop, now)
+        elif self.parameters.wait_at == "source":
+            self.lack_way(packet, "no route", now)
         elif self.queue.count(packet.destination) < self.parameters.packets_each:
             self.queue.add(packet, now)
         else:
             self.frames.drop(packet, "no route")
+
+    def has_way(self, destination: NodeId, now: SimTime) -> bool:
+        """Whether there is a route that is not broken."""
+        route = self.routes.get(destination)
+        return route is not None and not route.is_broken
 
     def _release(self, destination: NodeId, now: SimTime) -> None:
         for packet in self.queue.take(destination):

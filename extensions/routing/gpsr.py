@@ -1,9 +1,9 @@
 """GPSR (Karp and Kung, MobiCom 2000): geographic forwarding to nodes.
 
-The paper leaves open how a source learns its destination's position; in its simulations an oracle does it (`positions`).
-Here a source floods a request, unless it has heard the position in a request, a reply, a packet or a beacon. One request
-asks for all positions that packets wait for. A node that knows some of them replies by GPSR, and passes the request on
-for the others. A position travels with its age, and counts as new no longer than that allows.
+The paper leaves open how a source learns its destination's position; in its simulations an oracle does it
+(`positions`). Here a source floods a request, unless it has heard the position in a request, a reply, a packet or a
+beacon. One request asks for all positions that packets wait for. A node that knows some of them replies by GPSR, and
+passes the request on for the others. A position travels with its age, and counts as new no longer than that allows.
 """
 
 from __future__ import annotations
