@@ -186,9 +186,9 @@ def _check(template: Template, plan: RunPlan, backend: BackendFactory | None) ->
     if backend is not None:
         check_files(plan.ini, template.rendered, unused_keys(backend), backend.name)
     if scenario.seed != plan.seed:
-        raise UserError(f"{template}: {NEEDED['seed-set']}")
+        raise UserError(f"{template}: seed-set = {scenario.seed} is fixed: give --seed {scenario.seed}, or {SEED_LINE}")
     if scenario.agent != plan.agent:
-        raise UserError(f"{template}: {NEEDED['Application.agent']}")
+        raise UserError(f"{template}: agent {scenario.agent} is fixed: give --agent {scenario.agent}, or {AGENT_LINE}")
     with reading():
         make_agents(scenario, load_agent(plan.agent))
     return scenario
