@@ -88,7 +88,7 @@ class Host:
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        self._receivers = Receivers(scenario) if agent_class.needs_position else None
+        self._receivers = Receivers(scenario, agent_class.farthest_m) if agent_class.needs_position else None
         around = (self._receivers.wrap, *wrappers) if self._receivers else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
