@@ -187,7 +187,7 @@ CLAIMS = (
     ),
 )
 
-_QUICK = {SIZE: "18", SPEED: "1,3", FLOWS: "3"}
+_QUICK = {SPEED: "1,3", FLOWS: "3"}
 
 
 def _sweep(file: str, *alike: str) -> StudySweep:
@@ -209,7 +209,7 @@ STUDY = Study(
     source="Broch et al. (1998)",
     sweeps=(_sweep("routing", "routing-acknowledged", "routing-disks"),),
     notes=(
-        "Each flow sends four packets a second for 40 s, after 20 s in which tables come to be. A pair is a packet and "
+        "Each flow sends four packets a second for 25 s, after 20 s in which tables come to be. A pair is a packet and "
         "its destination. Flooding has no routing packets. GPSR's include requests for positions, which its paper has "
         "not; with an oracle there are none. DSR listens to packets between others.",
         "The sweep `routing-acknowledged` is the same over IEEE 802.15.4, and `routing-disks` on ideal disks.",
