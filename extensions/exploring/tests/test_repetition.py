@@ -361,6 +361,6 @@ def test_each_run_has_a_process_of_its_own() -> None:
         left.append(number)
         return len(left)
 
-    fresh = FreshProcesses(count, lambda: None)
+    fresh = FreshProcesses(count)
     assert [fresh.call(1), fresh.call(2)] == [1, 1]
     assert left == []
