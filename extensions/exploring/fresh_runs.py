@@ -307,8 +307,7 @@ class RealRun(_ObservedRun):
         if len(found.texts) == 1:
             observer.world, found.has_settled = observer.world.without_history(), not self.backend.under_way
             return
-        is_cut_off = found.events > MOST_EVENTS
-        found.world, found.is_over = observer.world, not (self.backend.under_way or is_cut_off)
+        found.world, found.is_over = observer.world, not self.backend.under_way
         found.deliveries = ", ".join(
             f"{name} {'; '.join(item.shown for item in part)}"
             for name, part in snapshot(self.view(mark), (), {}, ()).items()
