@@ -6,10 +6,9 @@ from itertools import islice
 from math import dist
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.extensions.routing.geocast import Geocast, Geocasted
+from roambus.extensions.routing.geocast import Geocast
 from roambus.extensions.routing.geographic import (
     BEACON_TIMER,
     FARTHEST_M,
@@ -20,12 +19,8 @@ from roambus.extensions.routing.geographic import (
     point,
 )
 from roambus.extensions.routing.gpsr import Gpsr, GpsrPacket
-from roambus.extensions.routing.planar import counterclockwise, crossing, planarize
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, dropped, sent
 from roambus.extensions.routing.tests.walks import connected, walks
-from roambus.python_protocol.events import Publish
-from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND
 
 FAR = 9
@@ -46,37 +41,6 @@ def at(x: float, y: float, near: Places, agent: type[Gpsr | Geocast] = Gpsr, **p
 def routed(d: tuple[float, float], perimeter: Perimeter | None = None, age: int = 0) -> GpsrPacket:
     """A packet for FAR at a place."""
     return GpsrPacket(0, 35, 5, FAR, NEWS, Point(0, 0), point(d), perimeter, age)
-
-
-@given(neighborhoods)
-def test_the_relative_neighbourhood_graph_is_in_the_gabriel_graph(near: Places) -> None:
-    """And the nearest neighbour is in both."""
-    few, more = planarize((0.0, 0.0), near, "rng"), planarize((0.0, 0.0), near, "gg")
-    assert few.keys() <= more.keys() <= near.keys()
-    nearest = min(dist((0, 0), place) for place in near.values())
-    assert any(dist((0, 0), place) == nearest for place in few.values())
-
-
-def test_a_witness_removes_an_edge() -> None:
-    """In the circle over the edge it does so in both graphs; in the lune alone, in one."""
-    assert set(planarize((0, 0), {1: (10, 0), 2: (5, 1)}, "gg")) == {2}
-    assert set(planarize((0, 0), {1: (10, 0), 2: (5, 7)}, "rng")) == {2}
-    assert set(planarize((0, 0), {1: (10, 0), 2: (5, 7)}, "gg")) == {1, 2}
-
-
-def test_the_right_hand_rule_turns_counterclockwise_and_back_at_last() -> None:
-    """From the direction of the edge that a packet came over."""
-    near = {1: (10.0, 0.0), 2: (0.0, 10.0), 3: (-10.0, 0.0)}
-    assert [counterclockwise((0, 0), near[name], near) for name in near] == [2, 3, 1]
-    assert counterclockwise((0, 0), (10, 0), {1: (10.0, 0.0)}) == 1
-    assert counterclockwise((0, 0), (10, 0), {}) is None
-
-
-def test_two_lines_cross_in_a_point_or_not() -> None:
-    """Parallel ones and those that end before do not."""
-    assert crossing((0, 0), (10, 10), (0, 10), (10, 0)) == (5, 5)
-    assert crossing((0, 0), (10, 0), (0, 1), (10, 1)) is None
-    assert crossing((0, 0), (4, 4), (0, 10), (10, 0)) is None
 
 
 @pytest.mark.parametrize("planarization", ["rng", "gg"])
@@ -147,13 +111,3 @@ def test_a_message_carries_every_place_to_a_centimetre(place: tuple[float, float
     assert dist(heard.position.place, place) <= 0.01
     with pytest.raises(ValueError, match=r"is farther than the 21474836\.47 m that a message can carry"):
         point((0.0, FARTHEST_M + 1))
-
-
-def test_a_geocast_needs_an_area() -> None:
-    """Its attributes give it; inside it is flooded at once."""
-    node = at(0, 0, {}, Geocast)
-    assert dropped(node.handle(Publish(NEWS, ()))) == ["no area: it lacks x, y or radius"]
-    inside = Notification(NotificationId(ME, 2), (("radius", 5), ("x", 3), ("y", 0)))
-    ((to, packet),) = sent(node.handle(Publish(inside, ())), Geocasted)
-    assert (to, packet.is_flooded, packet.radius) == (BROADCAST, True, 500)
-    assert not node.hear(packet, 1)
