@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from roambus.extensions.routing.geographic import Beacon, Edge, Perimeter, Point
+from random import Random
+
+import pytest
+
+from roambus.extensions.routing.geographic import UNKNOWN, Beacon, Edge, Known, Perimeter, Point
 from roambus.extensions.routing.gpsr import (
     LOCATION_TIMER,
     MOST_LOCATED,
     MOST_TARGETS,
     Gpsr,
     GpsrPacket,
+    GpsrParameters,
     Located,
     LocationReply,
     LocationRequest,
@@ -18,7 +23,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.events import Crashed, Publish, Recovered
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.unicast import UnicastTimer
-from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 FAR, OTHER, NEAR = 9, 8, 1
@@ -234,6 +239,70 @@ def test_a_packet_waits_for_a_position_only_so_long() -> None:
     publish(asking, FAR)
     assert dropped(publish(asking, FAR, FAR)) == ["queue full"]
     assert dropped(asking.fire(LOCATION_TIMER)) == ["no position in time"] * 2
+
+
+def test_an_oracle_names_every_subscribers_position() -> None:
+    """The host tells them, because the class asks for it."""
+    assert Gpsr.oracle_positions
+    with pytest.raises(ValueError, match="zip"):
+        node(positions="oracle").handle(Publish(NEWS, (FAR,)))
+
+
+def test_a_packet_is_made_without_positions() -> None:
+    """Its age and hops begin at 0."""
+    assert node().agent.packet(FAR, NEWS) == GpsrPacket(0, 35, ME, FAR, NEWS, UNKNOWN, UNKNOWN, None, 0)
+
+
+def test_numbers_of_requests_go_on_with_0_after_the_greatest() -> None:
+    """They have 16 bits, and the first is any of them."""
+    asking = node()
+    asking.agent._number = 65535
+    ((_, asked),) = sent(publish(asking, FAR), LocationRequest)
+    assert asked.number == 0
+    assert asked.encode()
+    firsts = {Gpsr(ME, Role.NONE, GpsrParameters(), Random(seed))._number for seed in range(99)}
+    assert (min(firsts) < 2000, 63000 < max(firsts) < 65536) == (True, True)
+
+
+def test_a_position_in_a_packet_is_as_old_as_it_says() -> None:
+    """Its age counts from when the node was there."""
+    relay = node()
+    heard(relay, GpsrPacket(0, 35, 4, 5, NEWS, Point(1000, 0), THERE, None, 100), 3 * SECOND)
+    assert relay.agent.located[5] == Known((500.0, 0.0), 2 * SECOND)
+    heard(relay, GpsrPacket(0, 35, 4, 5, NEWS, Point(1000, 0), HERE, None, 100), 3 * SECOND)
+    assert relay.agent.located[5].place == (500.0, 0.0)
+
+
+def test_a_position_that_is_known_is_asked_for_no_more() -> None:
+    """The timer finds nothing to ask."""
+    asking = node()
+    publish(asking, FAR)
+    heard(asking, answer(Located(FAR, THERE, 0)))
+    assert asking.fire(LOCATION_TIMER) == []
+    assert LOCATION_TIMER not in asking.timers
+
+
+def test_a_reply_waits_for_a_jitter_and_counts_its_hops() -> None:
+    """Several nodes may know a position."""
+    target = node(broadcast_jitter=10 * MILLISECOND)
+    actions = target.hear(request(ME), NEAR)
+    assert not sent(actions, LocationReply)
+    (key,) = (key for key in target.timers if isinstance(key, UnicastTimer))
+    assert 0 < target.timers[key] <= 10 * MILLISECOND
+    assert sent(target.fire(key), LocationReply)[0][1].hop_count == 0
+
+
+def test_a_node_that_does_not_know_where_it_is_says_no_place() -> None:
+    """It passes packets and replies on to neighbours that they are for, which learn nothing false of it."""
+    lost = node()
+    lost.agent.position = None
+    ((_, packet),) = sent(lost.hear(GpsrPacket(0, 35, 4, NEAR, NEWS, UNKNOWN, THERE, None, 0), 6), GpsrPacket)
+    assert packet.position == UNKNOWN
+    assert Gpsr.messages.decode(packet.encode()) == packet
+    neighbour = node()
+    neighbour.hear(packet.replaced(destination=FAR), 6)
+    assert 6 not in neighbour.agent.located
+    assert 6 not in neighbour.agent.neighbors
 
 
 def test_a_node_without_a_position_asks_and_answers_nothing() -> None:

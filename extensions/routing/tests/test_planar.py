@@ -74,6 +74,23 @@ def test_of_two_neighbours_in_one_direction_the_first_name_is_next() -> None:
     assert counterclockwise((0, 0), (0, -1), {2: (20.0, 0.0), 1: (10.0, 0.0)}) == 1
 
 
+@given(st.tuples(coordinates, coordinates), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), st.integers(1, 9))
+def test_two_lines_through_a_place_cross_there(
+    middle: tuple[float, float], before: int, after: int, under: int, over: int
+) -> None:
+    """Wherever it is, and however far each of the four ends; a line that ends before has no crossing."""
+
+    def along(u: tuple[float, float], times: float) -> tuple[float, float]:
+        return middle[0] + times * u[0], middle[1] + times * u[1]
+
+    u, v = (2.0, 1.0), (-1.0, 3.0)
+    crossed = crossing(along(u, -before), along(u, after), along(v, -under), along(v, over))
+    assert crossed is not None
+    assert dist(crossed, middle) < 1e-9
+    assert crossing(along(u, before), along(u, before + after), along(v, -under), along(v, over)) is None
+    assert crossing(along(u, -before), along(u, after), along(v, under), along(v, under + over)) is None
+
+
 def test_lines_cross_where_they_do_wherever_they_are() -> None:
     """Ends belong to a line; beyond them there is nothing, on either side of either line."""
     assert crossing((1, 2), (5, 10), (0, 6), (8, 6)) == (3, 6)
