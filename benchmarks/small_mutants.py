@@ -3,9 +3,9 @@
 python -m benchmarks.small_mutants
 python -m benchmarks.small_mutants --module dsdv
 
-A mutant changes one condition, operator or constant. Its judge is a process of its own, which reads the broken module
-in place of the file and runs the module's tests until one fails. The output is a table in Markdown; standard error
-has a line for each mutant that no test notices.
+A mutant changes one condition, operator or constant. Its judge is a process of its own. It reads the broken module in
+place of the file, and runs the module's tests until one fails. The output is a table in Markdown. Standard error has a
+line for each mutant that no test notices.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _OTHERS: dict[type[ast.AST], tuple[type[Any], ...]] = {
     ast.Mod: (ast.Mult,),
     ast.LShift: (ast.RShift,),
 }
-"""What each operator becomes."""
+"""The replacements of each operator."""
 
 
 class Mutant(NamedTuple):

@@ -89,7 +89,7 @@ class Receiver:
         if at != self._fixed:
             (x, y), velocity = motion(self._path, at / SECOND)
             (dx, dy), (nx, ny) = self._offset, self._error(settings.position_noise_m, at)
-            self._fixed, self._last = at, ((x + dx + nx, y + dy + ny), velocity)
+            self._fixed, self._last = at, ((sum((x, dx, nx)), sum((y, dy, ny))), velocity)
         return self._last
 
     def place(self, now: SimTime) -> Pair:

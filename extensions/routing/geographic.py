@@ -71,7 +71,7 @@ class Point(NamedTuple):
 def point(place: Place) -> Point:
     """Return the nearest point that a message can carry; raises ValueError farther than FARTHEST_M."""
     if max(map(abs, place)) > FARTHEST_M:
-        raise ValueError(f"({place[0]:g}, {place[1]:g}) is farther than the {FARTHEST_M} m that a message can carry")
+        raise ValueError(f"{place} is farther than the {FARTHEST_M} m that a message can carry")
     return Point(centimetres(place[0]), centimetres(place[1]))
 
 

@@ -285,7 +285,7 @@ def test_a_timer_is_set_once_for_the_same_news() -> None:
 
 
 def test_a_destination_without_a_way_is_no_news() -> None:
-    """Nobody has to know of it."""
+    """The node keeps it to itself."""
     node = bench()
     node.hear(Update(False, (Advertised(7, INFINITE, 3), Advertised(8, INFINITE - 1, 2))), 2)
     assert set(node.agent.routes) == {FAR}

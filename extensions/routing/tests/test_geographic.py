@@ -11,6 +11,7 @@ from roambus.extensions.routing.geocast import Geocast
 from roambus.extensions.routing.geographic import (
     BEACON_TIMER,
     FARTHEST_M,
+    UNKNOWN,
     Beacon,
     Edge,
     Perimeter,
@@ -101,7 +102,9 @@ def test_a_message_carries_every_place_to_a_centimetre(place: tuple[float, float
     heard = Gpsr.messages.decode(Beacon(point(place)).encode())
     assert isinstance(heard, Beacon)
     assert dist(heard.position.place, place) <= 0.01
-    with pytest.raises(ValueError, match=r"is farther than the 21474836\.47 m that a message can carry"):
+    with pytest.raises(
+        ValueError, match=r"^\(0\.0, 21474837\.47\) is farther than the 21474836\.47 m that a message can carry"
+    ):
         point((0.0, FARTHEST_M + 1))
 
 
@@ -182,6 +185,8 @@ def test_beacons_begin_at_random_and_come_half_to_one_and_a_half_intervals_apart
             node.handle(Started(), 0)
             firsts.add(node.timers[BEACON_TIMER])
     assert firsts == {0, 1, 2}
+    node = at(0, 0, {}, beacon_interval=2)
+    assert {node.fire(BEACON_TIMER) and node.timers[BEACON_TIMER] - node.now for _ in range(60)} == {1, 2, 3}
     node = at(0, 0, {}, beacon_interval=2 * SECOND)
     for _ in range(200):
         node.fire(BEACON_TIMER)
@@ -198,6 +203,27 @@ def test_a_lost_link_sends_its_packets_another_way_in_greedy_mode() -> None:
     ((to, packet),) = sent(node.agent.take(), GpsrPacket)
     assert (to, packet.perimeter) == (2, None)
     assert set(node.agent.neighbors) == {2}
+
+
+def test_the_agents_ask_for_positions() -> None:
+    """And say how far their messages reach."""
+    for agent in (Gpsr, Geocast):
+        assert (agent.needs_position, agent.farthest_m) == (True, FARTHEST_M)
+
+
+def test_a_crossing_as_near_as_two_centimetres_changes_the_face() -> None:
+    """The way crosses the line at 1 m; 1.01 m and 0.99 m are no other points, 0.98 m is."""
+    for lf_cm, to in ((99, 1), (98, 3)):
+        node = at(-4, 10, {1: (6.0, -10.0), 3: (-20.0, 5.0)})
+        node.agent.route(routed((100, 0), Perimeter(Point(0, 0), Point(lf_cm, 0), Edge(7, 8))), 3, 0)
+        assert sent(node.agent.take(), GpsrPacket)[0][0] == to
+
+
+def test_no_place_has_the_position_that_stands_for_none() -> None:
+    """It fits a message all the same."""
+    assert Point(-2147483648, -2147483648) == UNKNOWN
+    assert Gpsr.messages.decode(Beacon(UNKNOWN).encode()) == Beacon(UNKNOWN)
+    assert min(point((-FARTHEST_M, -FARTHEST_M))) > min(UNKNOWN)
 
 
 def test_the_neighbours_are_shown_with_all_digits() -> None:

@@ -1,4 +1,4 @@
-"""GPSR's positions of destinations: how they are learned, asked for and told, and how old they may be."""
+"""GPSR's positions of destinations: lessons, requests, replies and ages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def node(**parameters: object) -> Bench:
 
 
 def publish(of: Bench, *subscribers: int) -> list[Action]:
-    """What the node does with a notification for them, and with the timer of requests."""
+    """The actions after a publication for them, and after the timer of requests."""
     actions = of.handle(Publish(NEWS, subscribers))
     if of.timers.get(LOCATION_TIMER) == of.now:
         actions += of.fire(LOCATION_TIMER)
@@ -47,7 +47,7 @@ def publish(of: Bench, *subscribers: int) -> list[Action]:
 
 
 def heard(of: Bench, message: Message, now: int | None = None) -> list[Action]:
-    """What the node does with a message of its neighbour, and with what it has postponed."""
+    """The actions after a message of the neighbour, with those that were postponed."""
     actions = of.hear(message, NEAR, now)
     for key in [key for key in of.timers if isinstance(key, UnicastTimer)]:
         actions += of.fire(key)
@@ -132,7 +132,7 @@ def test_a_target_answers_to_the_position_in_the_request() -> None:
 
 
 def test_whoever_knows_a_fresh_position_answers_with_its_age() -> None:
-    """Nobody has to ask the target, until the position is too old."""
+    """Until the position is too old the target need not be asked."""
     knows = node(location_timeout=3 * SECOND)
     heard(knows, answer(Located(FAR, THERE, 100), to=7), SECOND)
     actions = heard(knows, request(FAR), 1500 * MILLISECOND)
@@ -242,7 +242,7 @@ def test_a_packet_waits_for_a_position_only_so_long() -> None:
 
 
 def test_an_oracle_names_every_subscribers_position() -> None:
-    """The host tells them, because the class asks for it."""
+    """The class asks the host for them."""
     assert Gpsr.oracle_positions
     with pytest.raises(ValueError, match="zip"):
         node(positions="oracle").handle(Publish(NEWS, (FAR,)))
@@ -282,6 +282,15 @@ def test_a_position_that_is_known_is_asked_for_no_more() -> None:
     assert LOCATION_TIMER not in asking.timers
 
 
+def test_a_packet_at_its_source_has_a_way_if_its_position_is_to_be_asked_for() -> None:
+    """One whose position is known waits for a next hop."""
+    source = node(wait_at="source", perimeter=False)
+    source.agent.waiting.add(source.agent.packet(FAR, NEWS), 0)
+    assert source.agent.has_way(FAR, 0)
+    source.agent.located[FAR] = Known((-500.0, 0.0), 0)
+    assert not source.agent.has_way(FAR, 0)
+
+
 def test_a_reply_waits_for_a_jitter_and_counts_its_hops() -> None:
     """Several nodes may know a position."""
     target = node(broadcast_jitter=10 * MILLISECOND)
@@ -316,7 +325,7 @@ def test_a_node_without_a_position_asks_and_answers_nothing() -> None:
 
 
 def test_a_reply_is_passed_on_while_it_lives() -> None:
-    """By position, and by nobody at its end."""
+    """By position; at its end it goes no farther."""
     relay = node()
     relay.hear(Beacon(Point(-1000, 0)), 7)
     ((to, onward),) = sent(relay.hear(answer(Located(FAR, THERE, 0), to=7, ttl=2), NEAR), LocationReply)
