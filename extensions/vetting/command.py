@@ -9,12 +9,21 @@ import click
 
 from roambus.console.options import AGENT_NAME, PARAMETERS, pairs
 from roambus.console.output import EXIT_PROBLEMS, answer, bar
+from roambus.extensions.vetting.watching import LONGEST_CALL_S
 
 
 @click.command()
 @click.argument("agent", type=AGENT_NAME)
 @PARAMETERS
-def vet(agent: str, parameters: Sequence[str]) -> None:
+@click.option(
+    "--longest",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.1),
+    default=LONGEST_CALL_S,
+    show_default=True,
+    help="Time in which a handler returns, unless it loops or waits.",
+)
+def vet(agent: str, parameters: Sequence[str], longest: float) -> None:
     """Vets AGENT, and names its mistakes.
 
     AGENT is a name that roambus list agents has, module:Class or file.py[:Class]. It runs for twelve simulated seconds
@@ -40,7 +49,7 @@ def vet(agent: str, parameters: Sequence[str]) -> None:
     from roambus.extensions.vetting.examination import vet as vet_agent
 
     with bar(f"vetting {agent}", STEPS) as one_more:
-        found = vet_agent(agent, pairs("--param", parameters), one_more)
+        found = vet_agent(agent, pairs("--param", parameters), one_more, longest)
     answer("\n".join(map(str, found)) or f"{agent}: nothing was found", agent=agent, findings=found)
     if found:
         sys.exit(EXIT_PROBLEMS)

@@ -1,0 +1,226 @@
+"""Limits of the processes that run an agent, watched from the command's process: they hold whatever the agent does.
+
+Before each call of the agent its process writes into shared memory what it is about to do, and since when. The command
+looks every 0.2 s, and kills the process with everything that it started. The kernel limits processor time and memory.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import mmap
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import sysconfig
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from struct import Struct
+from typing import IO, Any, cast
+
+from roambus.bridge.system.child_process import EndedError
+from roambus.bridge.system.code import is_own_file
+from roambus.bridge.system.errors import UserError
+from roambus.extensions.vetting.findings import Finding
+
+RUNS = "runs"
+"""The check that a run ends well."""
+LONGEST_CALL_S = 10.0
+"""Time in which a handler has to return."""
+CALLS_IN_STEP = 6
+"""A step may take as long as so many of the longest calls."""
+MOST_MEMORY = 4 << 30
+"""Bytes that each process may have: a handler that sends for ever needs them all."""
+_LONGEST_FILE = 64 << 20
+_LOOK_S = 0.2
+_FORM = Struct("=dIH")
+"""Since when the call lasts (s of the monotonic clock, 0: no call), its process, and the bytes of its text."""
+_STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
+
+
+# In the agent's process
+
+
+class EndlessError(Exception):
+    """A run has more calls of handlers than any that ends."""
+
+
+class Calls:
+    """What the agent's process does at present, in a file that the command reads."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Map the file, or memory that nobody watches."""
+        self._count = 0
+        if file is None:
+            self._memory = mmap.mmap(-1, mmap.PAGESIZE)
+        else:
+            with file.open("r+b") as opened:
+                self._memory = mmap.mmap(opened.fileno(), mmap.PAGESIZE)
+
+    @staticmethod
+    def reserve(file: Path) -> None:
+        """Make the file; raise OSError. A mapped file with holes would end the process on a full disk."""
+        file.write_bytes(bytes(mmap.PAGESIZE))
+
+    def about(self, text: str, since: float = 0.0) -> None:
+        """Say what the process does, of which only the step is limited."""
+        data = text.encode()[: mmap.PAGESIZE - _FORM.size]
+        self._memory[_FORM.size : _FORM.size + len(data)] = data
+        _FORM.pack_into(self._memory, 0, since, os.getpid(), len(data))
+
+    @contextmanager
+    def during(self, text: str) -> Iterator[None]:
+        """Limit the block, which the text describes."""
+        self.about(text, time.monotonic())
+        try:
+            yield
+        finally:
+            self.about(text)
+
+    def begin_run(self) -> None:
+        """Count the calls of the agent from 0."""
+        self._count = 0
+
+    def count(self, most: int) -> None:
+        """Count a call; raise EndlessError if there are more than that."""
+        self._count += 1
+        if self._count > most:
+            raise EndlessError(f"handlers were called {most} times: nodes send, or set timers, for ever")
+
+    def current(self) -> tuple[float, int, str]:
+        """Since when the current call lasts (s, 0: none), its process, and the text of the last one."""
+        since, process, length = _FORM.unpack_from(self._memory)
+        return since, process, self._memory[_FORM.size : _FORM.size + length].decode(errors="replace")
+
+
+def limit_this_process(folder: Path, longest_call_s: float, steps: int) -> None:
+    """Limit the process, and what it starts; a signal makes it write its stack to the folder."""
+    stack = (folder / "stack").open("w")  # it stays open to the end
+    faulthandler.register(signal.SIGUSR2, file=stack)
+    whole_s = int(longest_call_s * CALLS_IN_STEP * steps) + 1
+    faulthandler.dump_traceback_later(whole_s, exit=True, file=stack)  # if nobody watches any more
+    for kind, most in (
+        (resource.RLIMIT_CPU, whole_s),
+        (resource.RLIMIT_DATA, MOST_MEMORY),
+        (resource.RLIMIT_FSIZE, _LONGEST_FILE),
+    ):
+        soft, hard = resource.getrlimit(kind)
+        known = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
+        resource.setrlimit(kind, (min(known), hard))
+
+
+# In the command's process
+
+
+@dataclass(eq=False)
+class Examiner:
+    """A process that runs the agent, and what is known of it."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+    longest_call_s: float
+    since: float = field(default_factory=time.monotonic)
+    """When the current step began."""
+    unread: bytes = b""
+    is_done: bool = False
+
+    def __post_init__(self) -> None:
+        self.calls = Calls(calls_file(self.folder))
+
+    def kill(self) -> None:
+        """End the process, and all that it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def answers(self) -> Iterator[dict[str, Any]] | None:
+        """The complete answers that have come; None at the end of the process."""
+        data = os.read(cast("IO[bytes]", self.process.stdout).fileno(), 1 << 16)
+        if not data:
+            return None
+        self.since = time.monotonic()
+        *lines, self.unread = (self.unread + data).split(b"\n")
+        return (json.loads(line) for line in lines)
+
+    def overdue(self) -> Finding | None:
+        """Return a finding if the call or the step takes too long."""
+        now = time.monotonic()
+        since, process, text = self.calls.current()
+        if since and now > since + self.longest_call_s:
+            problem = f"it has not returned for {self.longest_call_s:g} s: it loops, or waits"
+        elif now > self.since + CALLS_IN_STEP * self.longest_call_s:
+            problem = f"the run has not ended after {now - self.since:.0f} s: handlers are slow, or wait"
+        else:
+            return None
+        return Finding(RUNS, f"{text}: {problem}", self._place(process))
+
+    def _place(self, process: int) -> str:
+        """The agent's line at which a process is, "mine.py:13"; empty if it does not answer."""
+        file = self.folder / "stack"
+        with suppress(OSError):
+            os.kill(process, signal.SIGUSR2)
+            time.sleep(_LOOK_S)
+            return place_in(file.read_text(encoding="utf-8", errors="replace").splitlines())
+        return ""
+
+    def ended(self) -> Finding:
+        """Return the finding of a process that has ended before its work was done."""
+        self.is_done = True
+        words = (self.folder / "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+        *_, text = self.calls.current()
+        how = ": ".join([str(EndedError(self.process.wait())), *words])
+        return Finding(RUNS, f"{text}: {how}" if text else how)
+
+
+def calls_file(folder: Path) -> Path:
+    """The file of a process's calls."""
+    return folder / "calls"
+
+
+def listen(examiners: Sequence[Examiner], advance: Callable[[], None], ends: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Yield findings until all have ended, or one does not; add their last answers to `ends`. Raise UserError."""
+    running = {cast("IO[bytes]", examiner.process.stdout).fileno(): examiner for examiner in examiners}
+    while running:
+        for ready in select.select([*running], [], [], _LOOK_S)[0]:
+            examiner = running[ready]
+            yield from _heard(examiner, advance, ends)
+            if examiner.is_done:
+                del running[ready]
+        for examiner in running.values():
+            if (overdue := examiner.overdue()) is not None:
+                yield overdue
+                return
+
+
+def _heard(examiner: Examiner, advance: Callable[[], None], ends: list[dict[str, Any]]) -> Iterator[Finding]:
+    """Yield the findings of an examiner's new answers."""
+    answers = examiner.answers()
+    if answers is None:
+        yield examiner.ended()
+        return
+    for answer in answers:
+        if "error" in answer:
+            raise UserError(answer["error"])
+        if "end" in answer:
+            examiner.is_done = True
+            ends.append(answer["end"])
+            return
+        yield from (Finding(**finding) for finding in answer["findings"])
+        advance()
+
+
+def place_in(stack: Sequence[str]) -> str:
+    """The innermost line of a user's file in a stack, "mine.py:13"; empty if there is none."""
+    frames = (re.search(r'File "(.*)", line (\d+)', line) for line in stack)
+    places = ((Path(match[1]), match[2]) for match in frames if match)
+    return next((f"{file.name}:{line}" for file, line in places if _is_users(file)), "")
+
+
+def _is_users(file: Path) -> bool:
+    is_library = file.is_relative_to(_STANDARD_LIBRARY) or "site-packages" in file.parts
+    return not (is_library or is_own_file(file) or file.name.startswith("<"))
