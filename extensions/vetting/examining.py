@@ -15,6 +15,8 @@ from pathlib import Path
 from roambus.bridge.agents import load_agent
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.vetting.causes import About, move_objects
+from roambus.extensions.vetting.contract import install_audit, swallowed
+from roambus.extensions.vetting.deliveries import Judge
 from roambus.extensions.vetting.findings import Finding
 from roambus.extensions.vetting.isolation import play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
@@ -22,7 +24,7 @@ from roambus.extensions.vetting.scenes import SCENES, Job, play
 from roambus.extensions.vetting.watching import Calls, calls_file, limit_this_process
 from roambus.python_protocol.agent import Agent
 
-STEPS = 3 * len(SCENES) + 2
+STEPS = 3 * len(SCENES) + 3
 """Answers of both processes: for each scene two runs and an isolated one, and the other checks."""
 
 
@@ -53,6 +55,7 @@ def examine(job: Job) -> Iterator[dict[str, object]]:
     moved = move_objects(job.layout) if job.layout else []
     calls.about("the agent's module is read")
     agent_class = load_agent(job.agent)
+    install_audit()
     calls.about("")
     for found in _findings(job, agent_class, calls):
         yield {"findings": [asdict(finding) for finding in found]}
@@ -70,7 +73,8 @@ def _findings(job: Job, agent_class: type[Agent], calls: Calls) -> Iterator[list
     if job.is_first:
         with calls.during("reading random bytes"):
             found = list(check_round_trips(agent_class))
-        yield found
+        yield [*found, *swallowed(agent_class)]
+        yield list(Judge(job, agent_class, calls).check())
         with calls.during("on an unknown message or timer"):
             found = list(check_strangers(agent_class, job.scenario(SCENES[0])))
         yield found

@@ -23,6 +23,7 @@ from roambus.bridge.system.errors import AgentError, SideEffectError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.template import Template, Values
+from roambus.extensions.vetting.contract import Contract
 from roambus.extensions.vetting.findings import Finding, of_error, place_of_agent
 from roambus.extensions.vetting.watching import LONGEST_CALL_S, RUNS, Calls
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer
@@ -104,16 +105,18 @@ class Job:
 def play(job: Job, scene: Scene, agent_class: type[Agent], calls: Calls) -> Iterator[Finding]:
     """Run a scene, and write its trace if the run ends well; raise OSError."""
     scenario = job.scenario(scene)
-    trace, watch = TraceWriter(TraceLevel.FULL), _Watch(scene.name, calls)
+    trace, watch, contract = TraceWriter(TraceLevel.FULL), _Watch(scene.name, calls), Contract(agent_class)
     backend = scene.backend(scenario)
     with calls.during(f"{scene.name}, agents are made"):
-        host = Host(scenario, agent_class, backend, trace, check=True, wrappers=[watch.wrap])
+        host = Host(scenario, agent_class, backend, trace, check=True, wrappers=[watch.wrap, contract.wrap])
     try:
-        with shared_generators_unused(job.agent):
+        with shared_generators_unused(job.agent), contract.watching():
             host.run()
     except (AgentError, SideEffectError) as error:
+        yield from contract.findings
         yield of_error(f"{RUNS}, {scene.name}", error)
         return
+    yield from contract.findings
     place = place_of_agent(agent_class)
     for action, after in sorted(watch.hasty.items()):
         yield Finding(TIMERS, f"{action} after {after} ns: write {after} * SECOND if seconds are meant", place)
