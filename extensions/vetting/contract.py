@@ -1,16 +1,18 @@
-"""Rules of the agent's reference that no trace shows: what an agent may change, answer, start and swallow."""
+"""Rules of the agent interface that no trace shows: attributes, answers, contents, threads and errors."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import sys
+import threading
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+from unittest.mock import patch
 
 from roambus.bridge.host.agents import Handle, is_blamed
 from roambus.bridge.system.code import is_own_file
@@ -27,7 +29,6 @@ CONTRACT = "agent interface"
 """The name of the check."""
 READ_ONLY = "node", "roles", "random"
 STARTS = {
-    "_thread.start_new_thread": "a thread",
     "os.fork": "a process",
     "os.forkpty": "a process",
     "os.posix_spawn": "a process",
@@ -35,7 +36,7 @@ STARTS = {
     "subprocess.Popen": "a process",
     "socket.connect": "a connection",
 }
-"""Python's audit events of what an agent must not start."""
+"""Python's audit events that an agent must not cause."""
 
 
 class Contract:
@@ -47,7 +48,7 @@ class Contract:
         self._published: dict[NotificationId, Notification] = {}
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
-        """Look at a new agent, and at what each of its handlers does."""
+        """Check a new agent, and each of its handlers' calls."""
         actions = agent.take()
         agent.perform(actions)
         if actions:
@@ -82,17 +83,22 @@ class Contract:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Refuse messages as a handler's answer, and note what the agent starts, during the block."""
-        before, agents.check_answer = agents.check_answer, check_answer
+        """Refuse messages as a handler's answer, and note threads and processes, during the block."""
+        start = threading.Thread.start  # Python audits threads from 3.12 on
+
+        def start_noted(thread: threading.Thread) -> None:
+            self.started("a thread")
+            start(thread)
+
         _AUDITED.append(self)
-        try:
-            yield
-        finally:
-            _AUDITED.remove(self)
-            agents.check_answer = before
+        with patch.object(threading.Thread, "start", start_noted), patch.object(agents, "check_answer", check_answer):
+            try:
+                yield
+            finally:
+                _AUDITED.remove(self)
 
     def started(self, what: str) -> None:
-        """Note what the agent starts at present, if it is the agent."""
+        """Report a start, if a line of the agent's makes it."""
         is_theirs = is_blamed(self._class)
         for frame in reversed(traceback.extract_stack()):
             if is_theirs(Path(frame.filename)):

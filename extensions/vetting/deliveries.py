@@ -84,7 +84,7 @@ class Judge:
             yield f"{_named(observed, first)} is not delivered to node {first[1]}, which wants it: {share}"
 
     def _beyond_limit(self, network: Network) -> Iterator[str]:
-        """Say that a limit of hops is one too many: other parameters of its name limit something else."""
+        """Report that a limit of hops is one too many: other parameters of its name limit something else."""
         known = getattr(self.agent_class.parameters_type, "__dataclass_fields__", {})
         for name in (name for name in LIMITS if name in known):
             if all(self._farthest(network, f"{name}={limit}") == limit + 1 for limit in (1, 2)):
@@ -107,7 +107,7 @@ def losses(observed: Observed) -> set[Pair]:
 
 
 def without_chance(runs: list[Observed]) -> set[Pair]:
-    """Return the losses that no choice of the agent's at random explains, from runs with different seeds."""
+    """Return the losses that chance does not explain, from runs with different seeds."""
     lost = [losses(run) for run in runs]
     always = set.intersection(*lost)
     if all(one == always for one in lost):
@@ -128,7 +128,7 @@ def _is_of_burst(observed: Observed, pair: Pair) -> bool:
 
 
 def twice(observed: Observed) -> Iterator[str]:
-    """Say which notification was delivered twice to one node."""
+    """Name a notification that was delivered twice to one node."""
     again = {pair: count for pair, count in observed.counts.items() if count > 1}
     if again:
         first = min(again, key=lambda pair: (since_s(observed, pair), pair[1]))
@@ -137,20 +137,20 @@ def twice(observed: Observed) -> Iterator[str]:
 
 
 def unwanted(observed: Observed) -> Iterator[str]:
-    """Say which notification was delivered to a node that neither wanted it then nor when it was published."""
+    """Name a notification that was delivered to a node that neither wanted it then nor when it was published."""
     for one in observed.delivered:
         pair = one.notification, one.node
-        known = observed.published.get(one.notification)
-        if known and pair not in observed.wanted and not wants(one.node, known[2], one.at):
+        notification = observed.published[one.notification][2]
+        if pair not in observed.wanted and not wants(one.node, notification, one.at):
             yield f"{_named(observed, pair)} is delivered to node {one.node}, which does not want it"
             return
 
 
 def wrong_hops(observed: Observed) -> Iterator[str]:
-    """Say which delivery counts fewer hops than there are, or not one for a frame of the publisher's."""
+    """Name a delivery that counts fewer hops than there are, or not one for a frame of the publisher's."""
     for one in observed.delivered:
         pair = one.notification, one.node
-        least = observed.distance(pair) if one.notification in observed.published else 0
+        least = observed.distance(pair)
         if one.hops < least or (one.is_direct and one.hops != 1):
             hops = f"hops={one.hops}: the publisher is {least} hops away"
             yield f"{_named(observed, pair)} is delivered to node {one.node} with {hops}"
@@ -158,7 +158,7 @@ def wrong_hops(observed: Observed) -> Iterator[str]:
 
 
 def ignored(observed: Observed) -> Iterator[str]:
-    """Say what a node heard after a crash, wanted, and neither delivered nor dropped."""
+    """Name a notification that a node heard after a crash, wanted, and neither delivered nor dropped."""
     known = observed.heard - observed.dropped
     lost = [pair for pair in losses(observed) & known if since_s(observed, pair) >= SETTLED_S]
     if lost:
@@ -168,7 +168,7 @@ def ignored(observed: Observed) -> Iterator[str]:
 
 
 def silent(observed: Observed) -> Iterator[str]:
-    """Say which timer ran out again and again before its node crashed, and never after the recovery."""
+    """Name a timer that ran out again and again before its node crashed, and never after the recovery."""
     for (node, key), times in observed.timers.items():
         is_regular = sum(QUIET_S[0] <= time / SECOND < QUIET_S[1] for time in times) > 2  # again and again
         if is_regular and node in dict(CRASHES) and not any(time / SECOND >= BACK_S for time in times):

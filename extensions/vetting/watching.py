@@ -1,6 +1,6 @@
 """Limits of the processes that run an agent, watched from the command's process: they hold whatever the agent does.
 
-Before each call of the agent its process writes into shared memory what it is about to do, and since when. The command
+Before each call of the agent its process writes the event and the time into shared memory. The command
 looks every 0.2 s, and kills the process with everything that it started. The kernel limits processor time and memory.
 """
 
@@ -52,10 +52,10 @@ class EndlessError(Exception):
 
 
 class Calls:
-    """What the agent's process does at present, in a file that the command reads."""
+    """The present activity of the agent's process, in a file that the command reads."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Map the file, or memory that nobody watches."""
+        """Map the file, or memory of this process alone."""
         self._count = 0
         if file is None:
             self._memory = mmap.mmap(-1, mmap.PAGESIZE)
@@ -69,7 +69,7 @@ class Calls:
         file.write_bytes(bytes(mmap.PAGESIZE))
 
     def about(self, text: str, since: float = 0.0) -> None:
-        """Say what the process does, of which only the step is limited."""
+        """Describe work of which only the step is limited."""
         data = text.encode()[: mmap.PAGESIZE - _FORM.size]
         self._memory[_FORM.size : _FORM.size + len(data)] = data
         _FORM.pack_into(self._memory, 0, since, os.getpid(), len(data))
@@ -100,11 +100,11 @@ class Calls:
 
 
 def limit_this_process(folder: Path, longest_call_s: float, steps: int) -> None:
-    """Limit the process, and what it starts; a signal makes it write its stack to the folder."""
+    """Limit the process and its children; a signal makes it write its stack to the folder."""
     stack = (folder / "stack").open("w")  # it stays open to the end
     faulthandler.register(signal.SIGUSR2, file=stack)
     whole_s = int(longest_call_s * CALLS_IN_STEP * steps) + 1
-    faulthandler.dump_traceback_later(whole_s, exit=True, file=stack)  # if nobody watches any more
+    faulthandler.dump_traceback_later(whole_s, exit=True, file=stack)  # if the command has gone
     for kind, most in (
         (resource.RLIMIT_CPU, whole_s),
         (resource.RLIMIT_DATA, MOST_MEMORY),
@@ -120,7 +120,7 @@ def limit_this_process(folder: Path, longest_call_s: float, steps: int) -> None:
 
 @dataclass(eq=False)
 class Examiner:
-    """A process that runs the agent, and what is known of it."""
+    """A process that runs the agent, as the command sees it."""
 
     process: subprocess.Popen[bytes]
     folder: Path

@@ -1,7 +1,8 @@
 """The networks and the commands by which deliveries are judged, and a run that observes them.
 
-Links lose nothing and nobody moves. Nodes subscribe after 8 s and publish from 14 s on, so that tables and trees stand.
-Contents are equal on purpose. One node has two filters, one wants its own publications, and some have no subscriber.
+Links lose nothing, and nodes stay where they are. Nodes subscribe after 8 s and publish from 14 s on: then tables and
+trees stand. Contents are equal on purpose. One node has two filters, one wants its own publications, and some have no
+subscriber.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ CRASHES = ((5, "44500ms crash, 47s recover"), (3, "45s crash, 48s recover"), (0,
 SETTLED_S = 60
 """Long after the faults."""
 QUIET_S, BACK_S = (24, 36), 49
-"""When nobody publishes, and when all nodes are back."""
+"""A time without publications, and the time when all nodes are back."""
 
 Pair = tuple[str, NodeId]
-"""A notification, and a node that gets it, or wants it."""
+"""A notification, and a node that gets or wants it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class Delivered:
 
 @dataclass
 class Observed:
-    """A run: what was published, wanted, received, delivered and dropped, and the timers that ran out."""
+    """A run: publications, wishes, receptions, deliveries and drops, and the timers that ran out."""
 
     network: Network
     distances: Mapping[NodeId, Mapping[NodeId, int]]
@@ -125,7 +126,7 @@ class Observed:
     broadcast: set[tuple[NodeId, str]] = field(default_factory=set)
     """Each sender of a broadcast, and a notification in it."""
     heard: set[Pair] = field(default_factory=set)
-    """What came in a broadcast."""
+    """The pairs of which a broadcast came."""
     dropped: set[Pair] = field(default_factory=set)
     timers: dict[tuple[NodeId, TimerKey], list[SimTime]] = field(default_factory=lambda: defaultdict(list))
     fails_without_link: bool = False
@@ -146,14 +147,15 @@ class Observed:
 
     def watch(self, calls: Calls, agent: Agent, handle: Handle) -> Handle:
         """Wrap a handler to observe it."""
+        node = agent.node  # a wrong agent changes it
 
         def handle_observed(event: Event, now: SimTime) -> Iterable[Action]:
-            self._before(agent.node, event, now)
+            self._before(node, event, now)
             calls.count(MOST_CALLS)
             with calls.during(describe_call(self.network.name, agent, event, now)):
                 actions = list(handle(event, now))
             for action in actions:
-                self._after(agent.node, event, now, action)
+                self._after(node, event, now, action)
             return actions
 
         return handle_observed
@@ -177,7 +179,9 @@ class Observed:
     def _after(self, node: NodeId, event: Event, now: SimTime, action: Action) -> None:
         if isinstance(action, Deliver):
             name = str(action.notification.id)
-            publisher = self.published[name][1] if name in self.published else None
+            if name not in self.published:  # `contract` finds it
+                return
+            publisher = self.published[name][1]
             sender = event.sender if isinstance(event, Received) else None
             is_direct = sender is not None and sender == publisher == self.received.get((name, node))
             self.delivered.append(Delivered(now, node, name, action.hops, is_direct))
