@@ -2,41 +2,30 @@
 # (`make install`), and what tests and documentation need beyond that (`make install-dev`); with the fastest Python of
 # those that roambus is tested with, or the one given as PYTHON=. `make docs` builds the documentation site.
 VENV := .venv
-PIP = $(VENV)/bin/python -m pip --quiet
-# Python compiles what it imports, a quarter of all modules, unless it may keep nothing.
-INSTALL = $(PIP) install $(if $(PYTHONDONTWRITEBYTECODE),,--no-compile) --no-deps --require-hashes --no-build-isolation --requirement
+INSTALL = ./install.sh "$(shell ./fastest_python.sh $(PYTHON))" $(VENV)
 
 .PHONY: docs install install-dev lock results-check test test-slow reproduce wire
 
+# Spark starts faster with an archive of its classes, and works without: `make reproduce` does not wait for it.
 install: $(VENV)/installed
-
-# Every file that is installed has one of the hashes in the lock files. What builds comes first, for without build
-# isolation pip fetches nothing else while it builds. PySpark takes as long as all others, which come meanwhile.
-$(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
-	$(shell ./fastest_python.sh $(PYTHON)) -m venv $(VENV)
-	$(PIP) install --require-hashes --requirement requirements-build.lock
-	sed '/^pyspark==/,/[^\\]$$/d' requirements.lock > $(VENV)/others.lock
-	sed -n '/^pyspark==/,/[^\\]$$/p' requirements.lock > $(VENV)/pyspark.lock
-	printf '$(VENV)/%s.lock\n' pyspark others | xargs -n 1 -P 2 $(INSTALL)
-	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(VENV)/bin/python -m roambus.spark.engine.class_archive
+
+$(VENV)/installed: pyproject.toml requirements-build.lock requirements.lock
+	$(INSTALL)
 	touch $@
 
-install-dev: $(VENV)/installed-dev
+install-dev: install $(VENV)/installed-dev
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
-	$(PIP) install --require-hashes --no-build-isolation --requirement requirements-dev.lock
+	$(INSTALL) requirements-dev.lock
 	touch $@
 
 # Renews the lock files: LOCK="--upgrade" takes the newest of everything, LOCK="--upgrade-package NAME" of one package.
 # What pyproject.toml has newly is added in any case, and nothing else changes. What running needs has one version in all.
-UV_VERSION := 0.13.9
-COMPILE = build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links --system-certs $(LOCK)
 
-lock:
-	$(shell ./fastest_python.sh $(PYTHON)) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet uv==$(UV_VERSION)
+lock: $(VENV)/installed
 	$(COMPILE) --group build --output-file requirements-build.lock
 	$(COMPILE) pyproject.toml --output-file requirements.lock
 	$(COMPILE) --group dev --constraint requirements.lock --constraint requirements-build.lock \
@@ -61,11 +50,11 @@ wire: install-dev
 	$(VENV)/bin/python -m grpc_tools.protoc -I bridge/wire --python_out=bridge/wire --pyi_out=bridge/wire wire.proto
 	$(VENV)/bin/python -m grpc_tools.protoc -I extensions/recording --python_out=extensions/recording --pyi_out=extensions/recording record.proto
 
-reproduce: install
+reproduce: $(VENV)/installed
 	$(VENV)/bin/roambus reproduce thesis --quick --out results/thesis-quick
 
 # Which pages and pictures show runs that today's code would make differently, and the commands that renew them.
-results-check: install
+results-check: $(VENV)/installed
 	$(VENV)/bin/python -m docs.writers.keys check
 
 docs: install-dev

@@ -22,6 +22,7 @@ from roambus.bridge.host.command_plan import TimedEvent, commands, own_part, tra
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.host.fault_injector import FaultInjector
 from roambus.bridge.host.fragments import Fragments
+from roambus.bridge.host.overhearing import events_of, listen
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.tree import check_faults, rewirings
@@ -55,6 +56,7 @@ from roambus.python_protocol.trace_rows import (
     RADIO,
     RECEIVE,
     SEND,
+    STORE,
 )
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -87,7 +89,7 @@ class Host:
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        self._receivers = Receivers(scenario) if agent_class.needs_position else None
+        self._receivers = Receivers(scenario, agent_class.farthest_m) if agent_class.needs_position else None
         around = (self._receivers.wrap, *wrappers) if self._receivers else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
@@ -118,8 +120,16 @@ class Host:
             raise
         finally:
             totals = self._backend.close()
+        self._trace_unsent(end, totals)
         trace_totals(self._trace, end, totals)
         return totals
+
+    def _trace_unsent(self, end: SimTime, totals: Totals) -> None:
+        """Rows for notifications that still wait on nodes, so that no row has to be guessed."""
+        died = totals.counts.get(DEATHS) or (0,) * len(self._agents)
+        for agent in (agent for agent in self._agents if not died[agent.node]):
+            for notification, subscriber in agent.unsent():
+                self._trace.add(TraceRow(end, agent.node, STORE, None, str(notification.id), subscriber))
 
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""
@@ -127,6 +137,7 @@ class Host:
         self.simulator, self.framing = hello.simulator, hello.framing
         if hello.report_sent and (asking := [agent.node for agent in self._agents if agent.needs_sent]):
             hello.report_sent(asking)
+        listen(hello, self._agents, self._scenario.agent)
         self._executor = ActionExecutor(hello, self._queue, self._trace, self._codec, down, with_faults=with_faults)
         if self._fragments is not None:
             longest = hello.framing.most_bytes if hello.framing else self._scenario.room_bytes
@@ -173,6 +184,8 @@ class Host:
             self._handle_traced(deliveries)
         elif deliveries:
             self._handle_deliveries(deliveries)
+        for receiver, overheard in events_of(step.overheard, self._faults.down) if step.overheard else ():
+            self._call_agent(receiver, overheard)
         for failure in step.failures:
             self._hear_of(failure, now)
         timers, next_due = 0, self._next_due

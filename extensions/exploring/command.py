@@ -183,16 +183,18 @@ def _hunt(what: tuple[Path, str | None, dict[str, str]], how: tuple[float, int, 
 
 
 def _print(report: Report | HuntResult, out: Path | None) -> None:
-    """Print the findings; write transcripts to the folder `out`, if given."""
+    """Print the findings; write transcripts to the folder `out`, if given and if it has room, else print them, too."""
     from roambus.extensions.exploring.verdicts import file_name
 
     lines = list(report.lines())
     for counterexample in report.counterexamples:
-        if out is None:
-            lines.append(f"\n{counterexample.transcript}")
-        else:
-            out.mkdir(parents=True, exist_ok=True)
-            path = out / f"{file_name(f'{report.name} {counterexample.name}')}.txt"
-            path.write_text(counterexample.transcript, encoding="utf-8")
-            lines.append(f"  {counterexample.name}: see {path}")
+        path = None if out is None else out / f"{file_name(f'{report.name} {counterexample.name}')}.txt"
+        try:
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(counterexample.transcript, encoding="utf-8")
+        except OSError as error:
+            remark(f"{path}: {error.strerror}: the transcript is printed")
+            path = None
+        lines.append(f"\n{counterexample.transcript}" if path is None else f"  {counterexample.name}: see {path}")
     answer("\n".join(lines), networks=[report])

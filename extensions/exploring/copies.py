@@ -59,6 +59,14 @@ _MOST_COPIES = 200
 """After so many copies of copies a state has to come again: sets of few orders each may all have to be back."""
 
 
+class _Pickler(pickle.Pickler):
+    """Python 3.13.0 lets `persistent_id` be set on instances of a subclass only."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """The same for `persistent_load`."""
+
+
 class Copier:
     """Turns agents into bytes and back; all agents share one generator, `chance`."""
 
@@ -84,14 +92,14 @@ class Copier:
         Raises ClockError for a moment without `now`.
         """
         buffer = io.BytesIO()
-        pickler: Any = pickle.Pickler(buffer, 5)
+        pickler: Any = _Pickler(buffer, 5)
         pickler.persistent_id = partial(self._identify, now)
         pickler.dump(value)
         return buffer.getvalue()
 
     def decode(self, data: bytes, now: SimTime) -> Any:
         """Return a new object in that state."""
-        unpickler: Any = pickle.Unpickler(io.BytesIO(data))  # noqa: S301  # our own bytes
+        unpickler: Any = _Unpickler(io.BytesIO(data))  # our own bytes
         unpickler.persistent_load = partial(self._find, now)
         return unpickler.load()
 

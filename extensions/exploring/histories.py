@@ -79,6 +79,8 @@ class History:
     slot: SimTime
     timed: tuple[TimedCommand, ...]
     probes: tuple[str, ...]
+    lines: frozenset[str] = frozenset()
+    """The lines of the question of which something happens."""
 
     def head(self) -> Iterator[str]:
         """The lines that draw the network."""
@@ -176,8 +178,9 @@ class HistoryGenerator:
         history = History(sketch, delays, slot, (), ())
         drawn = read_head(parse_document(self._question.path, self.text(history)))
         times = random.choice((longest, longest // 5 + MILLISECOND, shortest)), slot
-        timed, probes = _Script(self._question, drawn, random, times, is_storm).draw()
-        return replace(history, timed=tuple(timed), probes=tuple(probes))
+        script = _Script(self._question, drawn, random, times, is_storm)
+        timed, probes = script.draw()
+        return replace(history, timed=tuple(timed), probes=tuple(probes), lines=frozenset(script.lines))
 
     def text(self, history: History) -> str:
         """A history as a transcript."""
@@ -209,11 +212,13 @@ class _Script:
         self._faults = _Faults(self._network)
         reader = MayReader(self._network, head.vocabulary)
         walks = [text for _, text in question.may if _WALKS.fullmatch(text)]
-        self._walks = sum(int(text.split()[0]) for text in walks)
+        self._walks = {f"may {text}": int(text.split()[0]) for text in walks}
         self._may = [
             self._faults.read(text) or reader.read(text) for _, text in question.may if not _WALKS.fullmatch(text)
         ]
         self._last: list[NodeId] = []
+        self.lines: set[str] = set()
+        """The lines of which something was drawn."""
         cast = random.sample(nodes, min(len(nodes), random.choice((1, 2, 3, len(nodes)))))
         clients = [node for node in nodes if node not in self._brokers]
         self._cast = clients if storm and self._brokers and clients else cast
@@ -233,8 +238,10 @@ class _Script:
         for may in self._turns():
             if may is None:
                 timed.append(self._walk())
+                self.lines |= self._walks.keys()
             elif options := [option for option in may.options(world) if self._faults.allow(option)]:
                 chosen = self._pick(options)
+                self.lines.add(f"may {may.text}")
                 world = add(chosen, None if may.when_quiet or not timed else self._after())
         recovers = any("recover" in may.text for may in self._may)
         recoveries = [Fail(node, FaultKind.RECOVER) for node in sorted(world.down) if recovers]
@@ -263,7 +270,7 @@ class _Script:
             for _ in range(0 if left_out or not may.times else random.randint(least, may.times)):
                 is_early = "subscri" in may.text and not may.text.startswith("un") and random.random() < _EARLY
                 (early if is_early else late).append(may)
-        late += [None] * random.randint(0, self._walks)
+        late += [None] * random.randint(0, sum(self._walks.values()))
         random.shuffle(late)
         return early + late
 

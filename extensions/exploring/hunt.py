@@ -3,22 +3,26 @@
 A history runs as a transcript with an observer. Deliveries are judged at the end, tables before the probes, once all
 has settled. Nothing is ever proved: a hunt reports its seeds, and continues with the next when run again.
 
-A child process runs the histories, so that no agent ends the hunt; for its memory it is replaced. A hunt ends after its
-time, at Ctrl-C, or at the first violation, unless it keeps on and counts. Each violation's first history is shrunk and
-written as a transcript.
+A child process runs the histories, so that no agent ends the hunt; for its memory it is replaced. It records each in
+memory that both processes share, so that no history is lost whatever ends it. A hunt ends after its time, at Ctrl-C, or
+at the first violation, unless it keeps on and counts. Each violation's first history is shrunk and written as a
+transcript.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import pickle
 import re
 import signal
+import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +31,7 @@ from roambus.bridge.agents import Announce, announce_code, silently
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.system.child_process import EndedError, run_in_child
-from roambus.bridge.system.errors import AgentError, BackendError, UserError
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import parse_document
 from roambus.bridge.transcript.transcript import Overrides, Plan, follow, plan
@@ -57,18 +61,19 @@ class HuntResult(NamedTuple):
     is_interrupted: bool = False
     """Whether a signal ended it."""
     blind: tuple[tuple[str, str], ...] = ()
-    """The properties without anything to look at in any history, and the reason."""
-    endless: str = ""
-    """The history that has not ended, if that was so."""
+    """The properties without anything to look at in any history, and the lines of which nothing happened: why."""
+    problem: str = ""
+    """The problem that ended the hunt, such as an endless history."""
 
     def lines(self) -> Iterator[str]:
         """The report for a person."""
-        yield f"{self.name}: {self.histories} histories in {self.seconds:.0f} s, seeds {self.seeds}"
+        seeds = f", seeds {self.seeds}" if self.histories else ""
+        yield f"{self.name}: {self.histories} histories in {self.seconds:.0f} s{seeds}"
         for counterexample, at, count in zip(self.counterexamples, self.found_at, self.counts, strict=True):
             times = f", in {count} of them" if count > 1 else ""
             yield f"  {counterexample.name}: does not hold{times}: {counterexample.text} (found after {at:.1f} s)"
-        if self.endless:
-            yield f"  not decided: {self.endless}: a handler loops, sleeps or sends for ever"
+        if self.problem:
+            yield f"  not decided: {self.problem}"
         elif not self.counterexamples:
             ended = ", the hunt was interrupted by a signal" if self.is_interrupted else ""
             yield f"  not decided: nothing wrong was found, which proves nothing{ended}"
@@ -81,7 +86,7 @@ class HistoryRunner:
     def __init__(self, question: Question, overrides: Overrides) -> None:
         self.question = question
         self.seen: set[str] = set()
-        """The properties that had something to look at."""
+        """The properties that had something to look at, and the lines of which something happened."""
         own = next((line.split()[1:] for line in question.head if line.startswith("agent ")), [""])
         self.agent, *given = [overrides.agent] if overrides.agent else own
         settings = dict(setting.split("=", 1) for setting in given) | dict(overrides.parameters)
@@ -100,6 +105,7 @@ class HistoryRunner:
     def run(self, history: History) -> tuple[dict[str, str], list[object]]:
         """The violations, and the run's messages and deliveries."""
         trial = _Trial(self.plan(history), self.question.must, len(history.probes), self.seen)
+        self.seen.update(history.lines)
         try:
             trial.run()
         except AgentError as error:
@@ -193,31 +199,56 @@ class HuntRequest:
     """A process above this limit is replaced by another."""
 
 
-@dataclass
-class _Found:
-    """The findings so far, which the next process continues."""
+class _Record(NamedTuple):
+    """A history that was run: its seed, the time by `time.monotonic`, and the violated properties with reasons."""
 
     seed: int
-    """The next one."""
-    counts: Counter[str] = field(default_factory=Counter)
-    first: dict[str, tuple[float, int]] = field(default_factory=dict)
-    """The time by `time.monotonic` and the seed of each first violation."""
-    seen: set[str] = field(default_factory=set)
-    """The properties that had something to look at."""
+    at: float
+    wrong: dict[str, str]
+    seen: frozenset[str]
+    """The properties that had something to look at until then, and the lines of which something happened."""
 
-    endless: str = ""
-    """The history that took most of the time, if one did."""
 
-    def note_endless(self, error: str) -> None:
-        """Note that the next history does not end; the error of its interruption has the place."""
-        place = re.search(r" at \S+:\d+ in \w+", error)
-        self.endless = f"the history of seed {self.seed} does not end{place[0] if place else ''}"
+class _Records:
+    """The histories so far, in memory that the process of the hunt and its parent share."""
 
-    def note(self, wrong: dict[str, str]) -> None:
-        """Count the next history."""
-        self.counts.update(list(wrong))
-        self.first |= {name: (time.monotonic(), self.seed) for name in wrong if name not in self.first}
-        self.seed += 1
+    def __init__(self, seed: int) -> None:
+        """`seed` is that of the first history."""
+        self.seed = seed
+        if sys.platform == "linux":
+            self._file = os.fdopen(os.memfd_create("histories"), "r+b")
+        else:  # there it needs room on a disk
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `close`
+
+        self.close = self._file.close
+
+    def add(self, record: _Record) -> None:
+        """Add the next history."""
+        self._file.seek(0, os.SEEK_END)
+        pickle.dump(record, self._file)
+        self._file.flush()
+
+    def __iter__(self) -> Iterator[_Record]:
+        self._file.seek(0)
+        while True:
+            try:
+                yield pickle.load(self._file)  # noqa: S301  # from our own child
+            except (EOFError, pickle.UnpicklingError):  # the last may be cut
+                return
+
+    @property
+    def next(self) -> int:
+        """The seed of the next history."""
+        return max((record.seed for record in self), default=self.seed - 1) + 1
+
+    @property
+    def seen(self) -> set[str]:
+        """The properties that had something to look at, and the lines of which something happened."""
+        return set[str]().union(*(record.seen for record in self))
+
+    def firsts(self) -> dict[str, _Record]:
+        """The first record of each violated property."""
+        return {name: record for record in reversed(list(self)) for name in record.wrong}
 
 
 class _TimeOverError(BaseException):
@@ -231,46 +262,61 @@ _GRACE_S = 2.0
 _LOOK_S = 0.1
 _COLLECT_EVERY = 16
 """Histories between collections of garbage."""
+_LONG_S, _MUCH_LONGER = 1.0, 20
+"""A history that the end of a hunt cuts off is named after this time, if it took so many times the longest other."""
+
+
+def _not_ended(seed: int, error: str = "") -> str:
+    """Return the problem of a history that was cut off; the error of its interruption has the place."""
+    place = re.search(r" at \S+:\d+ in \w+", error)
+    return f"the history of seed {seed} had not ended{place[0] if place else ''}: it may loop, sleep or send for ever"
+
+
+def _about(name: str, text: str, seed: int) -> str:
+    return f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}"
 
 
 class _Hunt:
     """One hunt, in one child process after the other."""
 
-    def __init__(self, request: HuntRequest, runner: HistoryRunner) -> None:
-        self._request, self._runner = request, runner
+    def __init__(self, request: HuntRequest, runner: HistoryRunner, records: _Records) -> None:
+        self._request, self._runner, self._records = request, runner, records
         self._deadline = time.monotonic() + request.seconds
         self._grace_s = max(_GRACE_S, request.seconds / 10)
-        self._is_interrupted = False
+        self._is_interrupted, self._problem = False, ""
 
     def run(self, show: Show) -> HuntResult:
         """Hunt, and shrink the first history of each violation."""
-        request, started, end, found = self._request, time.monotonic(), self._deadline, _Found(self._request.seed)
-        while not (self._is_interrupted or self._is_over(found)):
-            ended = self._in_child(partial(self._go_on, found, show))
-            if ended is None and not self._is_interrupted:
-                found.endless = "a history does not end, and its process was killed"
-            found = ended or found
-        shrunk, firsts = [], list(found.first.items())[: None if request.keep_on else 1]
-        for left, (name, (at, seed)) in zip(range(len(firsts), 0, -1), firsts, strict=True):
+        request, records, started, end = self._request, self._records, time.monotonic(), self._deadline
+        while not (self._is_interrupted or self._problem or self._is_over()):
+            self._problem = self._in_child(partial(self._go_on, show)) or self._problem
+        histories, seen, counts = list(records), records.seen, Counter(name for it in records for name in it.wrong)
+        shrunk, firsts = [], list(records.firsts().items())[: None if request.keep_on else 1]
+        for left, (name, first) in zip(range(len(firsts), 0, -1), firsts, strict=True):
             self._deadline = time.monotonic() + max(end - time.monotonic(), self._grace_s / 4) / left
-            if wrong := self._in_child(partial(self._shrink, name, seed)):
-                shrunk.append((at - started, wrong))
+            wrong = self._in_child(partial(self._shrink, name, first.seed))
+            if not isinstance(wrong, Counterexample):  # its process was ended
+                wrong = self._whole(name, first)
+            shrunk.append((first.at - started, wrong))
         found_at, wrongs = zip(*sorted(shrunk), strict=True) if shrunk else ((), ())
+        question = self._runner.question
+        never = {f"may {text}": "nothing of it happened in any history" for _, text in question.may}
+        blind = ({it.name: it.blind for it in question.must} | never) if histories else {}
         return HuntResult(
             request.path.stem,
-            found.seed - request.seed,
-            f"{request.seed}..{found.seed - 1}",
+            len(histories),
+            f"{request.seed}..{records.next - 1}",
             time.monotonic() - started,
             wrongs,
             found_at,
-            tuple(found.counts[wrong.name] for wrong in wrongs),
+            tuple(counts[wrong.name] for wrong in wrongs),
             self._is_interrupted,
-            tuple((it.name, it.blind) for it in self._runner.question.must if it.name not in found.seen),
-            found.endless,
+            tuple((name, why) for name, why in blind.items() if name not in seen),
+            self._problem,
         )
 
     def _in_child(self, make: Callable[[], Any]) -> Any:
-        """Return the result of a child process, or of its part until an interruption; None if it was killed late."""
+        """Return the result of a child process, or the problem that ended it; None after Ctrl-C."""
         try:
             return run_in_child(make)
         except KeyboardInterrupt as interruption:
@@ -278,37 +324,38 @@ class _Hunt:
             return next(iter(interruption.args), None)
         except EndedError as ended:
             if time.monotonic() >= self._deadline:
-                return None
+                return _not_ended(self._records.next)
             if ended.status >= 0:  # the agent has called `os._exit`
                 raise
-            raise BackendError(f"a process of the hunt was ended {ended.how}: hunt again") from None
+            return f"the process of the hunt was ended {ended.how}, in the history of seed {self._records.next}"
 
-    def _is_over(self, found: _Found) -> bool:
-        return time.monotonic() >= self._deadline or (bool(found.first) and not self._request.keep_on)
+    def _is_over(self) -> bool:
+        is_found = not self._request.keep_on and bool(self._records.firsts())
+        return is_found or time.monotonic() >= self._deadline
 
     # In a child process
 
-    def _go_on(self, found: _Found, show: Show) -> _Found:
-        """Run histories by seed until the hunt is over or the process has too much memory."""
-        runner, begin = self._runner, found.seed
-        runner.seen = found.seen
-        try:
-            with show() as show_count:
-                while not self._is_over(found) and (found.seed == begin or peak_mib() <= self._request.memory_mib):
-                    wrong: list[dict[str, str]] = []
-                    began = time.monotonic()
-                    with self._in_time(), collector_paused():
-                        wrong.append(runner.wrong(runner.generator.draw(found.seed)))
-                    if wrong and time.monotonic() < self._deadline:
-                        found.note(wrong[0])
-                    elif time.monotonic() - began > self._request.seconds / 2:
-                        found.note_endless("".join(wrong[0].values() if wrong else ()))
-                    show_count(found.seed - self._request.seed)
-                    if found.seed % _COLLECT_EVERY == 0:
-                        gc.collect()
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(found) from None
-        return found
+    def _go_on(self, show: Show) -> str:
+        """Run histories by seed until the hunt is over or the process has too much memory; return any problem."""
+        request, runner, records, begin = self._request, self._runner, self._records, self._records.next
+        seed, longest, known = begin, 0.0, records.seen
+        with show() as show_count:
+            while time.monotonic() < self._deadline and (seed == begin or peak_mib() <= request.memory_mib):
+                began, wrong = time.monotonic(), list[dict[str, str]]()
+                with self._in_time(), collector_paused():
+                    wrong.append(runner.wrong(runner.generator.draw(seed)))
+                took = time.monotonic() - began
+                if time.monotonic() >= self._deadline:
+                    is_endless = took > min(request.seconds / 2, max(_LONG_S, _MUCH_LONGER * longest))
+                    return _not_ended(seed, "".join(wrong[0].values() if wrong else ())) if is_endless else ""
+                records.add(_Record(seed, time.monotonic(), wrong[0], frozenset(runner.seen - known)))
+                seed, longest, known = seed + 1, max(longest, took), known | runner.seen
+                show_count(seed - request.seed)
+                if wrong[0] and not request.keep_on:
+                    break
+                if seed % _COLLECT_EVERY == 0:
+                    gc.collect()
+        return ""
 
     def _shrink(self, name: str, seed: int) -> Counterexample:
         """Return a seed's history as a transcript, shrunk in the remaining time."""
@@ -324,10 +371,16 @@ class _Hunt:
         runner = self._runner
         small = next(history for history in reversed(smaller) if runner.is_wrong(history, name))
         text = runner.wrong(small)[name]
-        about = f"# {name}: {text}.\n# Found by roambus explore --hunt, in the history of seed {seed}.\n"
-        lines = f"{about}\n{runner.generator.text(small)}"
+        lines = f"{_about(name, text, seed)}.\n\n{runner.generator.text(small)}"
         shown = lines if name == RAISES else follow(parse_document(runner.question.path, lines))
         return Counterexample(name, text, len(small.timed), shown)
+
+    def _whole(self, name: str, first: _Record) -> Counterexample:
+        """Return the history of a record as a transcript without outputs, for no process of its own can run it."""
+        generator, about = self._runner.generator, _about(name, first.wrong[name], first.seed)
+        history = generator.draw(first.seed)
+        shown = f"{about}; nothing was made smaller.\n\n{generator.text(history)}"
+        return Counterexample(name, first.wrong[name], len(history.timed), shown)
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -361,4 +414,5 @@ def hunt(
     runner = HistoryRunner(parse_question(request.path, request.text, announce), request.overrides)
     announce_code(runner.agent, announce)
     runner.plan(runner.generator.draw(request.seed))  # a mistake in the file is an error before anything is started
-    return _Hunt(request, runner).run(show)
+    with closing(_Records(request.seed)) as records:
+        return _Hunt(request, runner, records).run(show)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
+from roambus.bridge.transcript.commands import Arrive
 from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Checker, Figures
 from roambus.extensions.exploring.copies import parts
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, Property
@@ -53,6 +54,8 @@ class Report(Figures):
     """The bounds of the verdicts; empty for an unbounded search."""
     verdicts: dict[str, str]
     counterexamples: tuple[Counterexample, ...]
+    never: tuple[str, ...]
+    """The `may` lines of which nothing was possible in any state, if all were explored."""
 
     def has(self, kind: str) -> bool:
         """Whether a property has such a verdict."""
@@ -66,6 +69,7 @@ class Report(Figures):
         yield f"  {self.seconds:.1f} s, {self.cpu_seconds:.1f} s of the processor{rate}, {self.memory_mib} MiB"
         yield f"  {self.walks} fresh runs repeated {self.walked_steps} steps, and {self.real_runs} others were judged"
         yield from (f"  {name}: {verdict}" for name, verdict in self.verdicts.items())
+        yield from (f"  may {line}: says nothing: it was possible in no state" for line in self.never)
         if all(verdict.startswith(HOLDS) for verdict in self.verdicts.values()):
             yield "  everything was explored"
 
@@ -78,7 +82,24 @@ def report(name: str, checker: Checker, counterexamples: Iterable[Counterexample
         property_.name: _undecided(property_, checker) or holds for property_ in checker.model.rules.question.must
     }
     verdicts |= {violated.name: f"{VIOLATED}: {violated.text}" for violated in shown}
-    return Report(name=name, bounds=bounds, verdicts=verdicts, counterexamples=shown, **asdict(checker.figures))
+    return Report(
+        name=name,
+        bounds=bounds,
+        verdicts=verdicts,
+        counterexamples=shown,
+        never=tuple(_never(checker)),
+        **asdict(checker.figures),
+    )
+
+
+def _never(checker: Checker) -> Iterator[str]:
+    """Yield the lines that allow nothing in any state; a loss is possible wherever a message arrives."""
+    model = checker.model
+    steps = list(map(model.steps.__getitem__, range(len(model.steps))))
+    done, arrive = {step.may for step in steps}, any(isinstance(step.command, Arrive) for step in steps)
+    for place, may in enumerate(model.rules.may if checker.is_over and not model.nodes.cuts else ()):
+        if place not in done and not (may.is_loss and arrive):
+            yield may.text
 
 
 def bounds_of(checker: Checker) -> Iterator[str]:
@@ -135,7 +156,9 @@ def growing(checker: Checker) -> Iterator[str]:
     path = list(map(checker.state, checker.ancestors(len(checker) - 1)))
     model = checker.model
     if model.nodes.is_timed and not model.nodes.relative and len({state[TIME] for state in path}) >= _LEAST_GROWTH:
-        yield "timers run out for ever: give 'for 10s', or 'relative time'"
+        is_bounded = model.rules.question.time_limit is not None
+        limit = "give a shorter 'for'" if is_bounded else "timers run out for ever: give 'for 10s'"
+        yield f"{limit}, or 'relative time'"
     for node in range(model.size):
         states = {state[node]: model.now(state) for state in path}
         values: defaultdict[str, set[bytes]] = defaultdict(set)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import dist
 
-from roambus.extensions.routing.geographic import Geographic, Point, Routed, point
+from roambus.extensions.routing.geographic import FARTHEST_M, Geographic, Point, Routed, point
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import U16
+from roambus.python_protocol.messages.fields import U32
 from roambus.python_protocol.parts.unicast import one_hop_on
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -24,10 +24,10 @@ AREA = ("x", "y", "radius")
 
 
 class Geocasted(Routed, tag=0x6B, name="GEOCAST", notation="ttl={ttl} ..."):
-    """A packet to all nodes within `radius` decimetres of `d`."""
+    """A packet to all nodes within `radius` centimetres of `d`."""
 
     is_flooded: bool
-    radius: U16
+    radius: U32
 
 
 class Geocast(Geographic):
@@ -50,8 +50,12 @@ class Geocast(Geographic):
             self.note(DROP, notification_id=str(notification.id), detail="no area: it lacks x, y or radius")
             return
         x, y, radius = area
+        if not 0 <= radius <= FARTHEST_M:
+            detail = f"no area: a radius is from 0 to {FARTHEST_M} m"
+            self.note(DROP, notification_id=str(notification.id), detail=detail)
+            return
         d, nowhere, ttl = point((x, y)), Point(0, 0), self.parameters.net_diameter
-        size = max(0, min(round(10 * radius), (1 << 16) - 1))
+        size = point((radius, 0.0)).x
         self._take(Geocasted(0, ttl, self.node, BROADCAST, notification, nowhere, d, None, False, size), None, now)
 
     @on(Geocasted)
@@ -73,7 +77,7 @@ class Geocast(Geographic):
             self.route(packet, sender, now)
 
     def _is_inside(self, packet: Geocasted) -> bool:
-        return self.position is not None and 10 * dist(self.position, packet.d.place) <= packet.radius
+        return self.position is not None and dist(point(self.position), packet.d) <= packet.radius
 
     def _flood(self, packet: Geocasted, now: SimTime) -> None:
         if packet.ttl > 0:

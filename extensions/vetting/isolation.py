@@ -62,6 +62,14 @@ def error_file(job: Job, scene: Scene) -> Path:
     return job.trace(scene).with_suffix(".error")
 
 
+class _Pickler(pickle.Pickler):
+    """Python 3.13.0 lets `persistent_id` be set on instances of a subclass only."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """The same for `persistent_load`."""
+
+
 class _IsolatedAgents:
     """A run's agents, each in a forked process."""
 
@@ -122,12 +130,12 @@ class _IsolatedAgents:
 
     def _packed(self, value: object) -> bytes:
         data = io.BytesIO()
-        pickler = pickle.Pickler(data)
-        pickler.persistent_id = lambda item: id(item) if id(item) in self._known else None  # type: ignore[method-assign]  # as its documentation says
+        pickler: Any = _Pickler(data)
+        pickler.persistent_id = lambda item: id(item) if id(item) in self._known else None
         pickler.dump(value)
         return data.getvalue()
 
     def _unpacked(self, data: bytes) -> Any:
-        unpickler = pickle.Unpickler(io.BytesIO(data))  # noqa: S301  # from a process that we have forked
-        unpickler.persistent_load = self._known.__getitem__  # type: ignore[method-assign]  # as above
+        unpickler: Any = _Unpickler(io.BytesIO(data))  # from a process that we have forked
+        unpickler.persistent_load = self._known.__getitem__
         return unpickler.load()

@@ -32,6 +32,14 @@ QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 GRAPHS = "agent {}\ngraphs 3..9\nmay 2 subscriptions to f1\nmay 2 publications of e1\nmay 2 link changes\nmust {}\n"
 SMALL = GRAPHS.replace("graphs 3..9", "graphs 3..4\nslot 200ms")
 FAMILIES = ("trees 2..8", "graphs 2..8", "fields 5..20", "brokers 3..9")
+ENDLESS = """from roambus import Agent, Started, on
+
+
+class A(Agent):
+    @on(Started)
+    def start(self, event, now):
+        {}
+"""
 SHIPPED = sorted(path.stem for path in QUESTIONS.glob("hunt_*.txt"))
 
 
@@ -291,13 +299,30 @@ def test_random_networks_are_not_explored(tmp_path: Path) -> None:
     assert "hunt in them: --hunt 60" in str(result.exception)
 
 
-@pytest.mark.slow
-def test_a_history_that_never_ends_is_reported(tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", ["while True: pass", "__import__('time').sleep(1e6)"])
+def test_a_history_that_never_ends_is_reported(tmp_path: Path, body: str) -> None:
     """With its seed and the line, and not as a hunt that has found nothing wrong."""
-    text = (Path(__file__).parent / "deceiving" / "endless.py").read_text()
-    (tmp_path / "endless.py").write_text(text)
-    commands_allowed = "may 2 subscriptions to f1\nmay n1 publishes e1\n"
-    question = f"agent {tmp_path / 'endless.py'}\nlinks n1-n2\n{commands_allowed}must nothing twice\n"
-    found = hunted(question, seconds=4)
-    assert re.match(r"the history of seed \d+ does not end|a history does not end", found.endless)
-    assert any("not decided: " in line and "loops, sleeps" in line for line in found.lines())
+    (tmp_path / "endless.py").write_text(ENDLESS.format(body))
+    found = hunted(f"agent {tmp_path / 'endless.py'}\nlinks n1-n2\nmay 2 crashes\nmust nothing twice\n", seconds=1.5)
+    assert re.fullmatch(r"the history of seed 0 had not ended(|.* at endless.py:.*): it may loop, .*", found.problem)
+    assert list(found.lines()) == [f"hunt: 0 histories in {found.seconds:.0f} s", f"  not decided: {found.problem}"]
+
+
+def test_a_line_of_which_nothing_can_happen_is_named() -> None:
+    """A client that has never wanted anything cannot unsubscribe; what did happen is not named."""
+    text = "agent flooding\nlinks n1-n2\nmay n1 publishes e1\nmay n2 unsubscribes f1\nmust nothing unwanted\n"
+    said = "\n".join(hunted(text, seconds=1).lines())
+    assert "  may n2 unsubscribes f1: says nothing: nothing of it happened in any history" in said
+    assert "may n1" not in said
+
+
+def test_a_full_disk_hides_no_counterexample(tmp_path: Path) -> None:
+    """The transcript that does not fit in its file is printed after the verdict."""
+    (tmp_path / "hunt.txt").write_text(SMALL.format(f"{AGENTS}:Announcing", "probes arrive"))
+    (tmp_path / "hunt_probes_arrive.txt").symlink_to("/dev/full")
+    arguments = ["explore", str(tmp_path / "hunt.txt"), "--hunt", "30", "--out", str(tmp_path)]
+    result = CliRunner().invoke(commands, arguments, catch_exceptions=False)
+    assert result.exit_code == 1
+    assert "probes arrive: does not hold: " in result.stdout
+    assert "\n# Found by roambus explore --hunt, in the history of seed " in result.stdout
+    assert "hunt_probes_arrive.txt: No space left on device: the transcript is printed" in result.stderr

@@ -286,3 +286,40 @@ def test_who_has_given_a_notification_up_is_not_owed_it(tmp_path: Path) -> None:
     (tmp_path / "question.txt").write_text(f"{text}must nothing lost\n")
     found = report(tmp_path / "question.txt")
     assert found.verdicts == {"nothing lost": f"holds in all {found.states} states"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_named"),
+    [
+        ("n1 unsubscribes f2", True),
+        ("n1 subscribes f2", False),
+        ("1 recovery", True),
+        ("1 loss", False),
+        ("2 publications of e1 when quiet", False),
+    ],
+)
+def test_a_line_of_which_nothing_is_possible_is_named(tmp_path: Path, line: str, is_named: bool) -> None:
+    """Nobody who is not subscribed unsubscribes, and nobody who is up recovers."""
+    found = explored(tmp_path, "Announcing", f"may {line}\nmust nothing twice")
+    assert found.never == (line,) * is_named
+    said = f"  may {line}: says nothing: it was possible in no state"
+    assert (said in found.lines()) == is_named
+
+
+def test_a_search_that_was_cut_says_nothing_of_its_lines(tmp_path: Path) -> None:
+    """What is left may have them."""
+    found = explored(tmp_path, "Announcing", "may 1 recovery\nmay 1 crash\nmust nothing twice", bounds=Bounds(states=1))
+    assert found.never == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("", "timers run out for ever: give 'for 10s', or 'relative time'"),
+        ("for 1h", "give a shorter 'for', or 'relative time'"),
+    ],
+)
+def test_a_bound_that_is_there_is_not_advised(tmp_path: Path, line: str, advice: str) -> None:
+    """A search that beats for ever is cut; with a bound of the time only less of it helps."""
+    found = explored(tmp_path, "Beating", f"{line}\nmust nothing twice", bounds=Bounds(states=60))
+    assert found.verdicts["nothing twice"].endswith(f"give a greater --states; {advice}")

@@ -67,6 +67,80 @@ def test_a_newer_break_is_believed_and_an_older_one_answered() -> None:
     assert node.agent.ways(0) == {}
 
 
+def test_a_sender_that_lacks_a_route_is_told_also_after_a_full_dump() -> None:
+    """Once: no timer runs without news."""
+    node = bench()
+    node.fire(PERIODIC_TIMER)
+    assert TRIGGERED_TIMER not in node.timers
+    node.hear(route(INFINITE, 9), 2)
+    ((_, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert update.entries[1:] == (Advertised(FAR, 2, 10),)
+    assert TRIGGERED_TIMER not in node.timers
+
+
+def test_a_full_dump_advertises_the_last_settled_route_and_ends_no_wait() -> None:
+    """Packets take the newest one meanwhile (sections 3 and 4: two tables)."""
+    node = bench(settling_time=10 * SECOND, settling_weight=1.0, update_interval=15 * SECOND)
+    node.timers[PERIODIC_TIMER] = 20 * SECOND
+    node.hear(route(4, 12), 2, 14 * SECOND)
+    assert node.agent.ways(0) == {FAR: (2,)}
+    ((_, update),) = sent(node.fire(PERIODIC_TIMER), Update)
+    assert update.entries[1:] == (Advertised(FAR, 2, 10),)
+    assert node.timers[TRIGGERED_TIMER] == 34 * SECOND
+    ((_, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert update.entries[1:] == (Advertised(FAR, 5, 12),)
+
+
+def test_a_newer_number_with_the_same_metric_lets_the_wait_go_on() -> None:
+    """Numbers that come faster than routes settle must not put the news off for ever; another metric begins anew."""
+    for triggers in (True, False):
+        node = bench(settling_time=10 * SECOND, settling_weight=1.0, sequence_triggers=triggers)
+        node.hear(route(4, 12), 2, 2 * SECOND)
+        node.hear(route(4, 14), 2, 6 * SECOND)
+        assert node.timers[TRIGGERED_TIMER] == 22 * SECOND
+        node.hear(route(3, 16), 2, 7 * SECOND)
+        assert node.timers[TRIGGERED_TIMER] == 27 * SECOND
+        node.hear(route(1, 18), 1, 8 * SECOND)
+        assert (TRIGGERED_TIMER in node.timers) is triggers
+
+
+def test_the_return_of_a_route_is_news_until_it_is_told() -> None:
+    """A newer number with another metric makes it wait no more than the first did."""
+    node = bench(settling_time=10 * SECOND, aggregation_time=SECOND)
+    node.hear(route(INFINITE, 11), 1, 2 * SECOND)
+    node.fire(TRIGGERED_TIMER)
+    node.hear(route(3, 12), 2, 4 * SECOND)
+    node.hear(route(2, 14), 2, round(4.5 * SECOND))
+    assert node.timers[TRIGGERED_TIMER] == 5 * SECOND
+
+
+def test_an_incremental_dump_carries_the_last_settled_route_of_one_that_waits() -> None:
+    """It has changed since the last full dump."""
+    node = bench(settling_time=10 * SECOND, settling_weight=1.0)
+    node.hear(route(4, 12), 2, 2 * SECOND)
+    node.hear(Update(False, (Advertised(3, 0, 2),)), 3, 3 * SECOND)
+    ((_, update),) = sent(node.fire(TRIGGERED_TIMER), Update)
+    assert update.entries[1:] == (Advertised(3, 1, 2), Advertised(FAR, 2, 10))
+    assert node.timers[TRIGGERED_TIMER] == 22 * SECOND
+
+
+def test_a_full_dump_moves_the_timer_of_the_news_that_it_tells() -> None:
+    """To the next news, if there is any."""
+    node = bench(settling_time=10 * SECOND, settling_weight=1.0, aggregation_time=SECOND)
+    node.hear(route(4, 12), 2, 2 * SECOND)
+    node.hear(Update(False, (Advertised(3, 0, 2),)), 3, 3 * SECOND)
+    assert node.timers[TRIGGERED_TIMER] == 4 * SECOND
+    node.timers[PERIODIC_TIMER] = round(3.5 * SECOND)
+    node.fire(PERIODIC_TIMER)
+    assert node.timers[TRIGGERED_TIMER] == 22 * SECOND
+
+
+def test_a_full_frame_of_routes_is_the_largest_that_fits() -> None:
+    """IEEE 802.15.4 leaves 102 bytes to a message."""
+    sizes = [len(Update(True, (Advertised(1, 1, 2),) * count).encode()) for count in (MOST_ENTRIES, MOST_ENTRIES + 1)]
+    assert sizes[0] <= 102 < sizes[1]
+
+
 def test_a_node_outbids_a_break_of_its_own() -> None:
     """Destinations give even numbers."""
     node = bench()

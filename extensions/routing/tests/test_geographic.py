@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import dist
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roambus.extensions.routing.geocast import Geocast, Geocasted
-from roambus.extensions.routing.geographic import BEACON_TIMER, Beacon, Edge, Perimeter, Point, Routed
-from roambus.extensions.routing.gpsr import Gpsr, LocationReply, LocationRequest, LocationTimer
+from roambus.extensions.routing.geographic import (
+    BEACON_TIMER,
+    FARTHEST_M,
+    Beacon,
+    Edge,
+    Perimeter,
+    Point,
+    point,
+)
+from roambus.extensions.routing.gpsr import Gpsr, GpsrPacket
 from roambus.extensions.routing.planar import counterclockwise, crossing, planarize
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, dropped, sent
+from roambus.extensions.routing.tests.walks import connected, walks
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification, NotificationId
-from roambus.python_protocol.parts.unicast import DataPacket
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND
 
@@ -29,13 +39,13 @@ def at(x: float, y: float, near: Places, agent: type[Gpsr | Geocast] = Gpsr, **p
     node = Bench(agent, **parameters)
     node.agent.position = (x, y)
     for name, (px, py) in near.items():
-        node.hear(Beacon(Point(round(10 * px), round(10 * py))), name)
+        node.hear(Beacon(Point(round(100 * px), round(100 * py))), name)
     return node
 
 
-def routed(d: tuple[float, float], perimeter: Perimeter | None = None) -> Routed:
+def routed(d: tuple[float, float], perimeter: Perimeter | None = None, age: int = 0) -> GpsrPacket:
     """A packet for FAR at a place."""
-    return Routed(0, 35, 5, FAR, NEWS, Point(0, 0), Point(round(10 * d[0]), round(10 * d[1])), perimeter)
+    return GpsrPacket(0, 35, 5, FAR, NEWS, Point(0, 0), point(d), perimeter, age)
 
 
 @given(neighborhoods)
@@ -69,24 +79,32 @@ def test_two_lines_cross_in_a_point_or_not() -> None:
     assert crossing((0, 0), (4, 4), (0, 10), (10, 0)) is None
 
 
+@pytest.mark.parametrize("planarization", ["rng", "gg"])
+def test_every_pair_of_a_connected_graph_is_joined_by_a_walk(planarization: str) -> None:
+    """Places are real numbers, and messages round them; `benchmarks.gpsr_walks` walks over 2,000 graphs."""
+    ends = [end for places in islice(connected(), 40) for end, _ in walks(places, planarization)]
+    assert len(ends) > 1000
+    assert {end for end in ends if isinstance(end, str)} == set()
+
+
 def test_the_nearest_neighbour_to_the_destination_is_next() -> None:
     """If it is nearer than the node itself; the destination is, whatever its position."""
     node = at(0, 0, {1: (10, 0), 2: (20, 5), 3: (-9, 0)})
-    ((to, packet),) = sent(node.hear(routed((50, 0)), 3), Routed)
+    ((to, packet),) = sent(node.hear(routed((50, 0)), 3), GpsrPacket)
     assert (to, packet.position, packet.perimeter) == (2, Point(0, 0), None)
-    node.hear(Beacon(Point(-50, 0)), FAR)
-    assert sent(node.hear(routed((50, 0)), 3), Routed)[0][0] == FAR
+    node.hear(Beacon(Point(-500, 0)), FAR)
+    assert sent(node.hear(routed((50, 0)), 3), GpsrPacket)[0][0] == FAR
 
 
 def test_a_void_is_entered_to_the_right_and_left_where_it_is_nearer() -> None:
     """Table 1: the header says where perimeter mode began, and the first edge of the face."""
     near = {1: (-10.0, 10.0), 2: (-10.0, -10.0)}
     node = at(0, 0, near)
-    ((to, packet),) = sent(node.hear(routed((50, 0)), 2), Routed)
+    ((to, packet),) = sent(node.hear(routed((50, 0)), 2), GpsrPacket)
     assert to == 1
     assert packet.perimeter == Perimeter(Point(0, 0), Point(0, 0), Edge(ME, 1))
     beyond = at(20, 0, {1: (10, 0), 2: (30, 0)})
-    ((to, packet),) = sent(beyond.hear(packet, 1), Routed)
+    ((to, packet),) = sent(beyond.hear(packet, 1), GpsrPacket)
     assert (to, packet.perimeter) == (2, None)
 
 
@@ -105,38 +123,10 @@ def test_beacons_come_irregularly_and_silence_loses_a_neighbour() -> None:
     for _ in range(40):
         since = node.now
         ((_, beacon),) = sent(node.fire(BEACON_TIMER), Beacon)
-        assert beacon.position == Point(10, 20)
+        assert beacon.position == Point(100, 200)
         pauses.append(node.now - since)
     assert SECOND // 2 <= min(pauses) < SECOND < max(pauses) <= 3 * SECOND // 2
     assert node.agent.near(0) == {}
-
-
-def test_a_position_is_asked_for_and_packets_wait() -> None:
-    """Three times; the answer releases them."""
-    node = at(0, 0, {1: (10, 0)})
-    ((to, asked),) = sent(node.handle(Publish(NEWS, (FAR,))), LocationRequest)
-    assert (to, asked.target, asked.position) == (BROADCAST, FAR, Point(0, 0))
-    here = Point(500, 0)
-    reply = LocationReply(2, 30, FAR, ME, Point(100, 0), Point(0, 0), None, here)
-    ((to, packet),) = sent(node.hear(reply, 1), DataPacket)
-    assert (to, packet.d) == (1, here)  # type: ignore[attr-defined]  # it is a Routed
-    node = at(0, 0, {1: (10, 0)})
-    node.handle(Publish(NEWS, (FAR,)))
-    again = [sent(node.fire(LocationTimer(FAR)), LocationRequest) for _ in range(2)]
-    assert all(again)
-    assert dropped(node.fire(LocationTimer(FAR))) == ["position unknown"]
-
-
-def test_a_target_answers_to_the_position_in_the_request() -> None:
-    """Others pass the first copy on."""
-    node = at(0, 0, {1: (10, 0)})
-    request = LocationRequest(5, 7, 1, ME, Point(900, 0))
-    ((to, reply),) = sent(node.hear(request, 1), LocationReply)
-    assert (to, reply.destination, reply.d, reply.located) == (1, 7, Point(900, 0), Point(0, 0))
-    other = request.replaced(target=FAR, number=2)
-    ((_, onward),) = sent(node.hear(other, 1), LocationRequest)
-    assert onward.ttl == 4
-    assert not node.hear(other, 1)
 
 
 def test_a_node_without_a_position_says_nothing_of_it() -> None:
@@ -144,9 +134,19 @@ def test_a_node_without_a_position_says_nothing_of_it() -> None:
     node = at(0, 0, {1: (10, 0), FAR: (20, 0)})
     node.agent.position = None
     assert not sent(node.fire(BEACON_TIMER), Beacon)
-    assert sent(node.hear(routed((50, 0)), 1), Routed)[0][0] == FAR
+    assert sent(node.hear(routed((50, 0)), 1), GpsrPacket)[0][0] == FAR
     del node.agent.neighbors[FAR]
     assert dropped(node.hear(routed((50, 0)), 1)) == ["no position"]
+
+
+@pytest.mark.parametrize("place", [(448251.6, 5411932.5), (-3400.0, 3400.0), (FARTHEST_M, -FARTHEST_M)])
+def test_a_message_carries_every_place_to_a_centimetre(place: tuple[float, float]) -> None:
+    """Those of maps, such as UTM's, lie far from (0, 0); what lies farther is refused and not moved."""
+    heard = Gpsr.messages.decode(Beacon(point(place)).encode())
+    assert isinstance(heard, Beacon)
+    assert dist(heard.position.place, place) <= 0.01
+    with pytest.raises(ValueError, match=r"is farther than the 21474836\.47 m that a message can carry"):
+        point((0.0, FARTHEST_M + 1))
 
 
 def test_a_geocast_needs_an_area() -> None:
@@ -155,5 +155,5 @@ def test_a_geocast_needs_an_area() -> None:
     assert dropped(node.handle(Publish(NEWS, ()))) == ["no area: it lacks x, y or radius"]
     inside = Notification(NotificationId(ME, 2), (("radius", 5), ("x", 3), ("y", 0)))
     ((to, packet),) = sent(node.handle(Publish(inside, ())), Geocasted)
-    assert (to, packet.is_flooded, packet.radius) == (BROADCAST, True, 50)
+    assert (to, packet.is_flooded, packet.radius) == (BROADCAST, True, 500)
     assert not node.hear(packet, 1)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
@@ -83,10 +84,10 @@ RANGE_M = 35.0
 
 
 @st.composite
-def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
+def connected_places(draw: st.DrawFn) -> list[tuple[float, float]]:
     """Places in metres, each within the range of an earlier one."""
-    where = [(200, 200)]
-    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(
+    where = [draw(st.sampled_from([(200.25, 200.5), (5000.0, 10.0), (448251.6, 5411932.5)]))]
+    offsets = st.tuples(st.floats(-30, 30), st.floats(-30, 30)).filter(
         lambda offset: 1 <= hypot(*offset) <= RANGE_M - 1
     )
     for count in range(draw(st.integers(1, 14))):
@@ -95,11 +96,18 @@ def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
     return where
 
 
-def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: int) -> list[Row]:
+def over_places(where: list[tuple[float, float]], parameters: dict[str, str], seed: int) -> list[Row]:
     """A run of GPSR: the first node publishes to all."""
     workload = publishing(0, range(len(where)), start=10 * SECOND, until=12 * SECOND)
+    return run_at(where, workload, parameters, seed=seed, time_limit=20 * SECOND)
+
+
+def run_at(
+    where: list[tuple[float, float]], workload: Workload, parameters: dict[str, str], *, time_limit: int, seed: int = 0
+) -> list[Row]:
+    """A run of GPSR on unit disks."""
     described = replace(
-        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=20 * SECOND, agent_parameters=parameters),
+        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=time_limit, agent_parameters=parameters),
         nodes=tuple(NodeSettings((float(x), float(y))) for x, y in where),
         ideal=IdealLinks(range_m=RANGE_M),
     )
@@ -112,7 +120,9 @@ def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: 
 @pytest.mark.parametrize("planarization", ["rng", "gg"])
 @given(connected_places(), st.integers(0, 100))
 @settings(max_examples=25)
-def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[tuple[int, int]], seed: int) -> None:
+def test_gpsr_finds_a_way_wherever_there_is_one(
+    planarization: str, where: list[tuple[float, float]], seed: int
+) -> None:
     """On unit disks, whatever their voids."""
     where = list(dict.fromkeys(where))
     rows = over_places(where, {"planarization": planarization, "link_layer": "false"}, seed)
@@ -122,9 +132,22 @@ def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[
     )
 
 
+def test_requests_for_positions_do_not_flood_the_network() -> None:
+    """20 nodes publish to all others at once, five times: a request asks for all, and everybody learns from it."""
+    where = [(30.0 * (node % 5), 30.0 * (node // 5)) for node in range(20)]
+    each = [
+        publishing(node, range(20), start=10 * SECOND, until=35 * SECOND, interval=5 * SECOND) for node in range(20)
+    ]
+    workload = replace(each[0], publications=tuple(its.publications[0] for its in each))
+    rows = run_at(where, workload, {}, time_limit=40 * SECOND)
+    requests = [row for row in of(rows, "send") if row["message_type"] == "LOCREQ"]
+    assert len(of(rows, "deliver")) == 20 * 20 * 5
+    assert 0 < len(requests) < 20 * 20 * 5
+
+
 def test_greedy_forwarding_alone_ends_at_a_void() -> None:
     """The neighbours are all farther from the destination."""
-    where = [(60, 50), (80, 30), (60, 5), (30, 5), (5, 25), (10, 50)]
+    where = [(60.0, 50.0), (80.0, 30.0), (60.0, 5.0), (30.0, 5.0), (5.0, 25.0), (10.0, 50.0)]
     rows = over_places(where, {"perimeter": "false"}, 0)
     assert {node for node, *_ in delivered(rows)} < set(range(6))
     assert {node for node, *_ in delivered(over_places(where, {}, 0))} == set(range(6))

@@ -155,8 +155,8 @@ def test_results_that_cannot_be_written_stop_the_sweep(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("SN.wirelessChannel.sigm = 1", r"mine.ini.j2 \(rendered\):\d+: SN.wirelessChannel.sigm: unknown key"),
-        ("seed-set = 5", "mine.ini.j2: the run's seed is missing: write seed-set = {{ seed }}"),
-        ('SN.node[*].Application.agent = "other"', "mine.ini.j2: the run's agent is missing"),
+        ("seed-set = 5", "mine.ini.j2: seed-set = 5 is fixed: give --seed 5, or write seed-set = {{ seed }}"),
+        ('SN.node[*].Application.agent = "other"', "mine.ini.j2: agent other is fixed: give --agent other, or write"),
     ],
 )
 def test_a_bad_template_is_found_before_anything_runs(tmp_path: Path, line: str, message: str) -> None:
