@@ -47,8 +47,8 @@ def vet(agent: str, parameters: Sequence[str], longest: float) -> None:
       repeatable        another process makes another trace of the same run
 
     Two processes do all this, with different hash seeds and in a different order. Vetting runs the agent's
-    code, so only vet agents that you would run. The exit code is 0 if nothing was found, 1 if something was, and 2 for a
-    mistake in the command or a full disk.
+    code, so only vet agents that you would run. The exit code is 0 if nothing was found, 1 if something was, and 2 for
+    a mistake in the command or a full disk.
 
     Example: roambus vet mft --param link_layer=false
     """  # noqa: D301  # click wants the character itself

@@ -62,6 +62,7 @@ class Contract:
             for name, value in zip(READ_ONLY, known, strict=True):
                 if getattr(agent, name) is not value:
                     self._find(f"a handler sets self.{name}, which is for reading", _assigned(self._class, name))
+                    setattr(agent, name, value)  # the host reads it, too
             for action in actions:
                 if isinstance(action, Deliver):
                     self._compare(action.notification)

@@ -21,7 +21,7 @@ from roambus.extensions.vetting.findings import Finding
 from roambus.extensions.vetting.isolation import play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
 from roambus.extensions.vetting.scenes import SCENES, Job, play
-from roambus.extensions.vetting.watching import Calls, calls_file, limit_this_process
+from roambus.extensions.vetting.watching import STEP, Calls, calls_file, limit_this_process
 from roambus.python_protocol.agent import Agent
 
 STEPS = 3 * len(SCENES) + 3
@@ -53,10 +53,9 @@ def examine(job: Job) -> Iterator[dict[str, object]]:
     """Yield a process's findings by step; raise UserError for an unusable agent, and OSError."""
     calls = Calls(calls_file(job.folder))
     moved = move_objects(job.layout) if job.layout else []
-    calls.about("the agent's module is read")
-    agent_class = load_agent(job.agent)
+    with calls.during("the agent's module is read", STEP * job.longest_call_s):
+        agent_class = load_agent(job.agent)
     install_audit()
-    calls.about("")
     for found in _findings(job, agent_class, calls):
         yield {"findings": [asdict(finding) for finding in found]}
     yield {"end": asdict(About.of(agent_class))}

@@ -21,6 +21,7 @@ from roambus.bridge.scenario.definition import Command, Publication, Scenario, W
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.template import Template, Values
+from roambus.extensions.vetting.contract import Contract
 from roambus.extensions.vetting.scenes import MOST_CALLS, Job, describe_call
 from roambus.extensions.vetting.watching import Calls
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
@@ -209,7 +210,7 @@ def observe(  # noqa: PLR0913  # a job, and each part of a run that differs
         agent_class,
         make_ideal(scenario),
         TraceWriter(TraceLevel.APP),
-        wrappers=[lambda agent, handle: observed.watch(calls, agent, handle)],
+        wrappers=[lambda agent, handle: observed.watch(calls, agent, handle), Contract(agent_class).wrap],
     )
     host.run()
     observed.fails_without_link |= host.failures[NO_LINK] > 0

@@ -107,8 +107,6 @@ _GIVE = (
     "        if any(wanted.matches(notification) for wanted in self.filters):\n"
     "            self.deliver(notification, hops)"
 )
-_SEND = "            self.send(BROADCAST, Frame(hops, notification), self.random.randrange(10 * MILLISECOND))\n"
-_HELLO = '        self.send(BROADCAST, Hello())\n        self.set_timer("hello", SECOND)\n'
 
 DELIVERIES = (
     Student(
@@ -132,12 +130,10 @@ DELIVERIES = (
         "unsubscribes all", "self.filters.remove(event.filter)", "self.filters.clear()", "is not delivered to node 3"
     ),
     Student(
-        (
-            "one filter",
-            "self.filters.append(event.filter)",
-            "self.filters = [event.filter]",
-            "is not delivered to node 3",
-        )
+        "one filter",
+        "self.filters.append(event.filter)",
+        "self.filters = [event.filter]",
+        "is not delivered to node 3",
     ),
     Student(
         "never again",
@@ -200,12 +196,10 @@ DELIVERIES = (
         "recovery: .* reaches node 3, which wants it",
     ),
     Student(
-        (
-            "no beacon after a recovery",
-            "@on(Started, Recovered)",
-            "@on(Started)",
-            "recovery: .*the timer 'hello' of node",
-        )
+        "no beacon after a recovery",
+        "@on(Started, Recovered)",
+        "@on(Started)",
+        "recovery: .*the timer 'hello' of node",
     ),
 )
 """Mistakes of the protocol."""

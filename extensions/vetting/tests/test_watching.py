@@ -65,13 +65,23 @@ def test_an_agent_that_never_returns_is_found_at_its_line(what: str, tmp_path: P
 def test_a_module_that_never_ends_is_found(tmp_path: Path) -> None:
     """The command's process does not load it."""
     (found,) = vet(agent(tmp_path, "pass", before="while True:\n    pass\n"), longest_call_s=1)
-    assert found.problem.startswith("the agent's module is read: the run has not ended after ")
+    assert found.problem == "the agent's module is read: it has not returned for 6 s: it loops, or waits"
 
 
 def test_many_short_waits_are_found_too(tmp_path: Path) -> None:
     """Each call returns in time, and the step does not."""
     (found,) = vet(agent(tmp_path, "self.set_timer('wait', 1)\ntime.sleep(1)"), longest_call_s=2)
-    assert "the run has not ended after" in found.problem
+    assert found.problem.endswith("handlers have taken 12 s in one run: they are slow, or wait")
+
+
+def test_a_message_that_never_ends_is_found_by_the_time_of_the_processor(tmp_path: Path) -> None:
+    """Its `write` is called past the handlers."""
+    before = "    def write(self, writer):\n        while True:\n            pass\n"
+    source = Path(agent(tmp_path, "self.send(BROADCAST, Frame(1))"))
+    source.write_text(source.read_text(encoding="utf-8").replace("    number: U8\n", f"    number: U8\n\n{before}"))
+    (found,) = vet(str(source), longest_call_s=1)
+    assert found.problem.endswith("the run has computed for 6 s, and has not ended")
+    assert found.place in {"mine.py:9", "mine.py:10"}
 
 
 def test_nodes_that_send_for_ever_are_found_by_the_number_of_calls(
