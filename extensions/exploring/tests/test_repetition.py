@@ -417,6 +417,7 @@ def test_an_agent_may_know_all_agents_of_its_run(tmp_path: Path) -> None:
 
 def test_enough_walks_differ_where_few_states_are_quiet() -> None:
     """A walk with a probe ends at a quiet state; if that has been taken, it goes on without one."""
-    text = "agent mft\ntree\n  b1/p1\n    b2/s2\n    b3/s3\nmay 2 subscriptions to f1\nmay 2 tree changes\nmust probes arrive\n"
+    tree, may = "tree\n  b1/p1\n    b2/s2\n    b3/s3\n", "may 2 subscriptions to f1\nmay 2 tree changes\n"
+    text = f"agent mft\n{tree}{may}must probes arrive\n"
     found = explored(text, Bounds(states=100)).report("tree")
     assert (found.walks, found.walked_steps > 20) == (10, True)
