@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import starmap
 
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.system.child_process import EndedError, run_in_child
@@ -32,6 +31,7 @@ from roambus.extensions.exploring.verdicts import Counterexample, Report, report
 _NO_BOUNDS = Bounds()
 _SHOWN = ("table", "stored")
 """The listings at the end of a counterexample, if the agent has them."""
+_RUNS_A_WALK = 2
 _LONGEST_SHOWN = 30
 """Shown steps of a probe, which may never end."""
 
@@ -43,8 +43,8 @@ class Exploration:
         """Carry out the setup; raises UserError, AgentError."""
         self.question, self.overrides, self._keep_on = question, overrides, keep_on
         self.counterexamples: list[Counterexample] = []
-        load = partial(plan, document_of(question), overrides)
-        self._fresh = FreshProcesses(partial(carry_out, question), load)  # before an agent has run here
+        plan(document_of(question), overrides)  # loads the agents' code
+        self._fresh = FreshProcesses(partial(carry_out, question))
         self._prepare(is_timed=False)
 
     def _prepare(self, *, is_timed: bool) -> None:
@@ -95,12 +95,12 @@ class Exploration:
             return
         repetition, judge = Repetition(checker, writer, self._fresh), Judge(checker, writer, self._fresh)
         known = [(found.path, self._probe_of(found)) for found in checker.violations if found.name != RAISES]
-        found = next(filter(None, starmap(repetition.check, known)), None) or repetition.check_drawn()
+        found = repetition.check(known)
         checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
         if found:
             checker.violations = [Violation(REPEATS, found.text, found.path)]
         elif not checker.violations and (checker.is_over or checker.depth_bound is not None):
-            checker.violations += filter(None, [judge.judge(walks_of(checker))])
+            checker.violations += filter(None, [judge.judge(_RUNS_A_WALK * walks_of(checker))])
         checker.figures.real_runs = judge.runs
 
     def _describe(self, violation: Violation) -> Counterexample:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from random import Random
 from typing import NamedTuple
 
@@ -55,6 +56,14 @@ class _Place(NamedTuple):
     is_quiet: bool | None = None
 
 
+class _Walk(NamedTuple):
+    """A walk as a request, its steps, and the places at which a run is looked at, by the number of steps before."""
+
+    request: Walk
+    steps: Path
+    places: dict[int, _Place]
+
+
 class Edge(NamedTuple):
     """A step, and the state after it, by number."""
 
@@ -79,36 +88,35 @@ class Repetition:
         """How often each state was probed."""
         self.walks, self.steps = 0, 0
 
-    def check_drawn(self) -> Divergence | None:
-        """Draw walks until one differs, or enough were made."""
-        most, known = walks_of(self._checker), set[tuple[Path, Path]]()
-        for _ in range(_TRIES * most):
-            walk = self._with_probe(self._draw()) if self._are_probed else (self._draw(), ())
-            if len(known) < most and walk not in known and (found := self.check(*walk)):
-                return found
-            known.add(walk)
-        return None
+    def check(self, known: Iterable[tuple[Path, Path]] = ()) -> Divergence | None:
+        """Return how a fresh run of these paths, with probes at their ends, or of drawn ones differs, if one does."""
+        walks, drawn = dict.fromkeys(known), walks_of(self._checker)
+        most = len(walks) + drawn
+        for _ in range(_TRIES * drawn):
+            if len(walks) < most:
+                walks.setdefault(self._with_probe(self._draw()) if self._are_probed else (self._draw(), ()))
+        marked = {walk.request: walk for walk in starmap(self._mark, walks)}
+        self.walks, self.steps = len(walks), sum(len(walk.steps) for walk in marked.values())
+        return self._fresh.first(list(marked), lambda request, made: self._compare(marked[request], made))
 
-    def check(self, path: Path, probe: Path = ()) -> Divergence | None:
-        """Return how a fresh run of this path, and of the probe at its end, differs, if it does."""
+    def _mark(self, path: Path, probe: Path) -> _Walk:
         path = self._to_end_of_instant(path)
         passed = self._passed(path)
         passed += self._probed(passed[-1], probe)
         steps = (*path, *probe)[: len(passed) - 1]  # the last of a probe may raise an error
         # A transcript has a line for each instant, so a run can be looked at between instants.
-        places = [place for place, step in enumerate((*steps, None)) if step is None or not step.at_once]
-        quiet = tuple(passed[place].is_quiet for place in places)
-        self.walks += 1
-        self.steps += len(steps)
-        try:
-            made: WalkResult = self._fresh.call(Walk(self._writer.transcript(steps), quiet))
-        except EndedError as error:
-            return Divergence(steps, f"a fresh run ends: {error}")
-        for number, place in enumerate(places):
+        places = {place: at for place, at in enumerate(passed) if place == len(steps) or not steps[place].at_once}
+        quiet = tuple(at.is_quiet for at in places.values())
+        return _Walk(Walk(self._writer.transcript(steps), quiet), steps, places)
+
+    def _compare(self, walk: _Walk, made: WalkResult | EndedError) -> Divergence | None:
+        if isinstance(made, EndedError):
+            return Divergence(walk.steps, f"a fresh run ends: {made}")
+        for number, (place, at) in enumerate(walk.places.items()):
             if number == len(made.snapshots):
-                return Divergence(steps[:place], f"a fresh run ends: {made.error}")
-            if text := difference(self._snapshot(passed[place]), made.snapshots[number]):
-                return Divergence(steps[:place], f"after step {place} {text}")
+                return Divergence(walk.steps[:place], f"a fresh run ends: {made.error}")
+            if text := difference(self._snapshot(at), made.snapshots[number]):
+                return Divergence(walk.steps[:place], f"after step {place} {text}")
         return None
 
     def _to_end_of_instant(self, path: Path) -> Path:
