@@ -248,4 +248,4 @@ class Geographic(Router):
 
     def _rows(self, names: Names) -> Iterator[tuple[str, ...]]:
         for neighbor, known in self.neighbors.items():
-            yield names.node(neighbor), f"{known.place[0]:g}", f"{known.place[1]:g}"
+            yield names.node(neighbor), *(repr(coordinate).removesuffix(".0") for coordinate in known.place)

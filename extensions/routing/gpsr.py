@@ -196,7 +196,7 @@ class Gpsr(Geographic):
         self.route(packet, sender, now)
 
     def give_up(self, message: Any, reason: str, now: SimTime) -> None:
-        """Drop a message without a next hop; a packet may wait at its source, unless it has gone round in vain."""
+        """Drop a message without a next hop; a packet may wait at its source, unless it has come round."""
         if isinstance(message, DataPacket) and reason != "unreachable":
             self.lack_way(message, reason, now)
         else:
