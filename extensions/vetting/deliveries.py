@@ -10,7 +10,7 @@ broadcasts and still wants, unless it writes a `drop`; an addressed frame can be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from roambus.bridge.system.errors import AgentError
@@ -21,6 +21,7 @@ from roambus.extensions.vetting.workload import (
     BACK_S,
     BURST_S,
     CRASHES,
+    FREEZES,
     NETWORKS,
     QUIET_S,
     SETTLED_S,
@@ -32,6 +33,8 @@ from roambus.extensions.vetting.workload import (
     wants,
 )
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.events import Subscribe
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND
 
 DELIVERIES, RECOVERY = "deliveries", "recovery"
@@ -49,9 +52,17 @@ class Judge:
     agent_class: type[Agent]
     calls: Calls
 
-    def observe(self, network: Network, seed: int = 1) -> Observed:
-        """Make a run in which nodes freeze."""
-        return observe(self.job, self.agent_class, self.calls, network, seed=seed)
+    def observe(self, network: Network, seed: int = 1, faults: Iterable[tuple[NodeId, str]] = FREEZES) -> Observed:
+        """Make a run; a node that knows no filters need not deliver its own notifications."""
+        observed = observe(self.job, self.agent_class, self.calls, network, faults=faults, seed=seed)
+        if not self.knows_filters:
+            observed.wanted = {pair for pair in observed.wanted if observed.published[pair[0]][1] != pair[1]}
+        return observed
+
+    @property
+    def knows_filters(self) -> bool:
+        """Whether the agent hears of subscriptions: another one delivers everything."""
+        return Subscribe in self.agent_class.handlers or self.agent_class.handle is not Agent.handle
 
     def check(self) -> Iterator[Finding]:
         """Return a finding for each kind of mistake; raise UserError."""
@@ -65,13 +76,16 @@ class Judge:
         if observed is None:
             return
         place = place_of_agent(self.agent_class)
-        for problem in (*self._lost(observed), *twice(observed), *unwanted(observed), *wrong_hops(observed)):
+        for problem in (*self._lost(observed), *twice(observed), *wrong_hops(observed), *self._unwanted(observed)):
             yield Finding(DELIVERIES, f"{observed.network.name}, {problem}", place)
-        after = observe(self.job, self.agent_class, self.calls, observed.network, faults=CRASHES)
+        after = self.observe(observed.network, faults=CRASHES)
         for problem in (*ignored(after), *silent(after)):
             yield Finding(RECOVERY, f"{observed.network.name}, {problem}", place)
         for problem in self._beyond_limit(observed.network):
             yield Finding(DELIVERIES, f"{observed.network.name}, {problem}", place)
+
+    def _unwanted(self, observed: Observed) -> Iterator[str]:
+        return unwanted(observed) if self.knows_filters else iter(())
 
     def _lost(self, observed: Observed) -> Iterator[str]:
         lost = losses(observed)

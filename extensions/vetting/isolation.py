@@ -86,17 +86,23 @@ class _IsolatedAgents:
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Replace a handler by a request to the agent's process."""
         self._handlers.append((agent, handle))
+        # The host asks at the end of a run, and only the agent's process knows.
+        agent.unsent = lambda: self._ask(agent.node, None)  # type: ignore[method-assign]
 
         def handle_elsewhere(event: Event, now: SimTime) -> Iterable[Action]:
             self._calls.count(MOST_ISOLATED_CALLS)
-            channel = self._channels[agent.node]
-            channel.send_bytes(self._packed((event, now)))
-            actions, self.error = self._unpacked(channel.recv_bytes())
-            if self.error:
-                raise RuntimeError(self.error)
-            return with_contents(cast("Iterable[Action]", actions))
+            return with_contents(cast("Iterable[Action]", self._ask(agent.node, (event, now))))
 
         return handle_elsewhere
+
+    def _ask(self, node: NodeId, question: tuple[Event, SimTime] | None) -> Any:
+        """Return the actions of an event, or without one the unsent notifications; raise RuntimeError."""
+        channel = self._channels[node]
+        channel.send_bytes(self._packed(question))
+        answer, self.error = self._unpacked(channel.recv_bytes())
+        if self.error:
+            raise RuntimeError(self.error)
+        return answer
 
     @contextmanager
     def processes(self) -> Iterator[None]:
@@ -114,7 +120,10 @@ class _IsolatedAgents:
         where = f"{self._scene.name}, in a process of its own"
         keys: dict[Hashable, int] = {}
         while True:
-            event, now = self._unpacked(channel.recv_bytes())
+            if (question := self._unpacked(channel.recv_bytes())) is None:
+                channel.send_bytes(self._packed((list(type(agent).unsent(agent)), "")))
+                continue
+            event, now = question
             if isinstance(event, TimerFired):
                 event = TimerFired(list(keys)[cast("int", event.key)])
             try:

@@ -11,7 +11,7 @@ from roambus.bridge.agents import load_agent
 from roambus.extensions.vetting.deliveries import Judge, is_judged, without_chance
 from roambus.extensions.vetting.findings import Finding
 from roambus.extensions.vetting.scenes import Job
-from roambus.extensions.vetting.tests.students import DELIVERIES, HONEST, Student
+from roambus.extensions.vetting.tests.students import DELIVERIES, HONEST, RIGHT, Student
 from roambus.extensions.vetting.watching import Calls
 from roambus.extensions.vetting.workload import (
     CRASHES,
@@ -71,6 +71,19 @@ def test_an_overlay_is_judged_with_links_between_all_nodes(tmp_path: Path) -> No
     """In a grid it addresses nodes to which it has no link."""
     judged = judge("replicated", tmp_path, OVERLAYS["replicated"])
     assert [is_judged(judged.observe(network)) for network in NETWORKS[:2]] == [False, True]
+
+
+def test_an_agent_that_knows_no_filters_may_deliver_everything(tmp_path: Path) -> None:
+    """But what it loses is a mistake as of any other."""
+    text = RIGHT.replace("@on(Subscribe)", "@on(Attach)").replace("@on(Unsubscribe)", "@on(Detach)")
+    text = text.replace("if any(wanted.matches(notification) for wanted in self.filters):", "if hops:")
+    file = tmp_path / "relay.py"
+    file.write_text(text, encoding="utf-8")
+    assert found(file, tmp_path) == []
+    near = tmp_path / "near.py"
+    near.write_text(text.replace("hops < self.parameters.ttl", "False"), encoding="utf-8")
+    (problem,) = found(near, tmp_path)
+    assert "is not delivered to node" in problem.problem
 
 
 def test_losses_by_chance_count_between_neighbours_and_in_bursts(tmp_path: Path) -> None:
