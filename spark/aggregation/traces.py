@@ -32,6 +32,7 @@ from roambus.bridge.runs.layout import (
     run_name,
 )
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.printed import escaped
 
 MOST_NAMED = 1000
 """The most missing runs that are named."""
@@ -69,6 +70,7 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
             if not S_ISREG(status.st_mode):
                 problems[file] = f"{file}: damaged (it is not a file): {REMEDY}"
                 continue
+            _refuse_control(file)
             _refuse_formulas(file)
             run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Arrow has not
             traces.append(Trace(file, run_name(file), status.st_size, status.st_mtime_ns))
@@ -79,6 +81,12 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
         except OSError as error:
             problems[file] = f"{file}: {error.strerror or error}: {REMEDY}"
     return traces, problems
+
+
+def _refuse_control(file: Path) -> None:
+    """Tables and figures print names of folders, and a stranger's may have escape sequences."""
+    if escaped(run_name(file)) != run_name(file) or not {"\n", "\t"}.isdisjoint(run_name(file)):
+        raise UserError(f"{file}: the name of a folder has control characters: remove or rename it")
 
 
 def _refuse_formulas(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from roambus.experiments import inventory
 from roambus.experiments.inventory import TEMPLATES
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
+from tests.support.commands import call
 
 Refused = Callable[..., None]
 
@@ -371,3 +373,12 @@ def test_an_interruption_has_no_message_of_a_library(roambus: Roambus, monkeypat
     codec = "decoding with 'utf-8-sig' codec failed (KeyboardInterrupt: )"
     assert interrupted(KeyboardInterrupt(codec)) == "error: interrupted\n"
     assert interrupted(NamedInterruption("interrupted: node 3")) == "error: interrupted: node 3\n"
+
+
+def test_warnings_print_no_escape_sequences(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A library's warning can quote a stranger's name."""
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    assert call("roambus --version", monkeypatch) == 0
+    text = warnings.formatwarning("glyph \x1b]0;X\x07 is missing", UserWarning, "drawing.py", 1)
+    assert "\x1b" not in text
+    assert "\\x1b]0;X\\x07" in text
