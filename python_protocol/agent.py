@@ -292,6 +292,10 @@ class Agent(Process):
         """Whether this node takes unicast frames between others by `Overheard`; each one costs time."""
         return Overheard in self.handlers
 
+    def unsent(self) -> Iterable[tuple[Notification, NodeId]]:
+        """Return the notifications that wait here, with subscribers: at a run's end each has a row `store`."""
+        return ()
+
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """Return the tables for transcripts, by name: "table" for the routing table."""
         return {}

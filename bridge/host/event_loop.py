@@ -56,6 +56,7 @@ from roambus.python_protocol.trace_rows import (
     RADIO,
     RECEIVE,
     SEND,
+    STORE,
 )
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -119,8 +120,16 @@ class Host:
             raise
         finally:
             totals = self._backend.close()
+        self._trace_unsent(end, totals)
         trace_totals(self._trace, end, totals)
         return totals
+
+    def _trace_unsent(self, end: SimTime, totals: Totals) -> None:
+        """Rows for notifications that still wait on nodes, so that no row has to be guessed."""
+        died = totals.counts.get(DEATHS) or (0,) * len(self._agents)
+        for agent in (agent for agent in self._agents if not died[agent.node]):
+            for notification, subscriber in agent.unsent():
+                self._trace.add(TraceRow(end, agent.node, STORE, None, str(notification.id), subscriber))
 
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""

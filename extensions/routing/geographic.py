@@ -170,7 +170,7 @@ class Geographic(Router):
         """Send a message to its next hop, perhaps after a jitter, or drop it."""
         chosen = self.choose(message, sender, now)
         if isinstance(chosen, str):
-            self._give_up(message, chosen)
+            self.give_up(message, chosen, now)
             return
         next_hop, perimeter = chosen
         here = point(self.position or (0.0, 0.0))
@@ -182,7 +182,8 @@ class Geographic(Router):
         else:
             self.frames.unicast(next_hop, message, now)
 
-    def _give_up(self, message: Any, reason: str) -> None:
+    def give_up(self, message: Any, reason: str, now: SimTime) -> None:
+        """Drop a message without a next hop, with a row for a packet."""
         if isinstance(message, DataPacket):
             self.frames.drop(message, reason)
 
@@ -247,4 +248,4 @@ class Geographic(Router):
 
     def _rows(self, names: Names) -> Iterator[tuple[str, ...]]:
         for neighbor, known in self.neighbors.items():
-            yield names.node(neighbor), f"{known.place[0]:g}", f"{known.place[1]:g}"
+            yield names.node(neighbor), *(repr(coordinate).removesuffix(".0") for coordinate in known.place)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from roambus.extensions.routing.geographic import (
     Geographic,
@@ -194,6 +194,19 @@ class Gpsr(Geographic):
     def forward(self, packet: DataPacket, sender: NodeId, now: SimTime) -> None:
         """Forward by position."""
         self.route(packet, sender, now)
+
+    def give_up(self, message: Any, reason: str, now: SimTime) -> None:
+        """Drop a message without a next hop; a packet may wait at its source, unless it has come round."""
+        if isinstance(message, DataPacket) and reason != "unreachable":
+            self.lack_way(message, reason, now)
+        else:
+            super().give_up(message, reason, now)
+
+    def has_way(self, destination: NodeId, now: SimTime) -> bool:
+        """Whether there is a next hop to a known position, or that is to be asked for."""
+        known = self._known(destination, now)
+        waiting = next(packet for packet in self.waiting if packet.destination == destination)
+        return known is None or not isinstance(self.choose(waiting.replaced(d=point(known.place)), None, now), str)
 
     # Positions that are known
 
