@@ -174,7 +174,7 @@ def test_a_run_whose_messages_are_too_long_warns(folder: Path, roambus: Roambus)
 
 @pytest.mark.slow
 def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) -> None:
-    """For one run and for a sweep; a run over the radio is another one."""
+    """For one run and for a sweep; runs over the radio do not replace them."""
     settings = ["--set", "nodes=2", "--set", "time_limit=3", "--out", "out"]
     done = roambus("run", "field", "--agent", "mine.py", "--backend", "ideal", *settings)
     rows = pq.read_table(folder / done.out.strip() / "trace.parquet").to_pylist()
@@ -183,7 +183,7 @@ def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) 
     sweep = ["sweep", "mine.toml", "--workers", "1", "--seeds", "1", "--set", "nodes=2", "--out", "swept"]
     assert "runs done 1, already there 0, failed 0" in roambus(*sweep, "--backend", "ideal").out
     assert "runs done 0, already there 1, failed 0" in roambus(*sweep, "--backend", "ideal").out
-    assert "runs done 1, already there 0, failed 0" in roambus(*sweep).out
+    assert "swept holds runs with backend ideal, not radio: choose another --out" in roambus(*sweep).err
 
 
 def test_a_sweep_runs_once(roambus: Roambus) -> None:
