@@ -323,7 +323,7 @@ def test_a_received_error_goes_with_the_next_propagating_request_alone() -> None
 
 
 def test_a_request_tells_of_broken_links() -> None:
-    """Section 3.4.4: whoever gets it cuts its paths."""
+    """Section 3.4.4: each receiver cuts its paths."""
     node = bench()
     node.agent.cache.add((ME, 4, 3), 0)
     node.hear(request(5, FAR, 1, errors=(BrokenLink(4, 3),)), 1)

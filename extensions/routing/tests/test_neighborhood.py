@@ -34,7 +34,7 @@ def test_a_link_is_asymmetric_from_its_first_hello_to_the_end_of_the_last() -> N
 
 
 def test_a_link_that_the_link_layer_has_lost_is_lost_for_its_hold_time() -> None:
-    """Whatever HELLOs come meanwhile; then they count again."""
+    """HELLOs count again after that."""
     for links, code in (((), ASYM), (((SYM, (ME,)),), SYM)):
         one = heard((0, 1, ((SYM, (ME,)),)))
         one.lose(1, SECOND)

@@ -181,10 +181,11 @@ def test_intervals_are_early_by_a_quarter_of_a_hello_interval_at_most() -> None:
     """MAXJITTER of section 18.3, for HELLOs and TCs; they are valid for three intervals."""
     node = Bench(Olsr)
     node.hear(hello((MPR, (ME,))), 1)
-    for timer, kind, interval, validity in (
+    kinds: tuple[tuple[str, type[Hello | TopologyControl], int, int], ...] = (
         (HELLO_TIMER, Hello, 2 * SECOND, SIX_S),
         (TC_TIMER, TopologyControl, 5 * SECOND, FIFTEEN_S),
-    ):
+    )
+    for timer, kind, interval, validity in kinds:
         gaps = []
         for _ in range(40):
             due = node.timers[timer]
