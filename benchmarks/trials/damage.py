@@ -177,7 +177,7 @@ def forge_table(content: bytes, random: Random) -> bytes:
         for _ in range(random.randint(1, _MOST_CHANGES)):
             table = _other_table(table, random)
         pq.write_table(table, sink, write_page_checksum=True)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return damage(content, random)
     return sink.getvalue()
 

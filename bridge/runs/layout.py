@@ -110,7 +110,7 @@ _RESTORE = "restore it, or delete it and run the sweep again"
 def read_asked(results: Path) -> dict[str, Any]:
     """Read this folder's `sweep.json`, every key checked; empty without one. Raises UserError."""
     file = results / SWEEP_FILE
-    if not file.is_file():
+    if not os.path.lexists(file):
         return {}
     try:
         with open_regular(file) as opened:
@@ -118,6 +118,8 @@ def read_asked(results: Path) -> dict[str, Any]:
         if len(content) > MOST_BYTES:
             raise _wrong(file, f"it is larger than {MOST_BYTES >> 20} MiB")
         sweep = json.loads(content.decode())
+    except OSError as error:
+        raise _wrong(file, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
         raise _wrong(file, str(error)) from None
     if not isinstance(sweep, dict):

@@ -1,8 +1,8 @@
 """Notes the files that the user's code reads: an agent's tables stand in no import, and a run depends on them.
 
 Python reports each file that it opens (an audit event). A file counts if the user's code asked for it, directly or
-through a library. Imported code and the system's files do not count. A file is hashed when it is first opened. Files that
-compiled libraries open by themselves go unnoticed.
+through a library. Imported code and the system's files do not count. A file is hashed when it is first opened. Files
+that compiled libraries open by themselves go unnoticed.
 """
 
 from __future__ import annotations

@@ -96,15 +96,12 @@ class Judge:
         if states is None:
             return f"a run ends, and the search never, when {end.deliveries or 'nothing was delivered'}"
         agents = end.texts[1]
-        if any(all(map(self._has_text, state, agents)) for state in states):
+        if any(all(self._text(its) == text for its, text in zip(state, agents, strict=False)) for state in states):
             return ""
         known = map(self._texts, states)
         names = zip(self._checker.properties.names, zip(*known, strict=True), agents, strict=True)
         others = [name for name, texts, text in names if text not in texts]
         return f"a run ends with {' and '.join(others) or 'nodes'} in a state in which the search never ends"
-
-    def _has_text(self, number: int, text: str) -> bool:
-        return self._text(number) == text
 
     def _texts(self, state: State) -> list[str]:
         return list(map(self._text, state[: self._model.size]))

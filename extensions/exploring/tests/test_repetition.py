@@ -413,3 +413,11 @@ def test_an_agent_may_know_all_agents_of_its_run(tmp_path: Path) -> None:
     (tmp_path / "registry.py").write_text(text.replace("self.is_broken = ", "A.all.append(self); self.is_broken = ", 1))
     found = report(f"agent {tmp_path / 'registry.py'}:A\n{QUESTION}")
     assert found.verdicts["nothing twice"].startswith("holds in all ")
+
+
+def test_enough_walks_differ_where_few_states_are_quiet() -> None:
+    """A walk with a probe ends at a quiet state; if that has been taken, it goes on without one."""
+    tree, may = "tree\n  b1/p1\n    b2/s2\n    b3/s3\n", "may 2 subscriptions to f1\nmay 2 tree changes\n"
+    text = f"agent mft\n{tree}{may}must probes arrive\n"
+    found = explored(text, Bounds(states=100)).report("tree")
+    assert (found.walks, found.walked_steps > 20) == (10, True)

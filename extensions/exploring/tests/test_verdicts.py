@@ -16,6 +16,7 @@ from roambus.extensions.exploring.scenario_file import read_question, variants
 from roambus.extensions.exploring.tests.exploring import AGENTS
 from roambus.extensions.exploring.verdicts import UNDECIDED, Report
 
+QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 OUTCOMES = "64 outcomes of chance for one event"
 ALL = "everything was explored"
 FOR_EVER = ": the last steps repeat for ever"
@@ -323,3 +324,9 @@ def test_a_bound_that_is_there_is_not_advised(tmp_path: Path, line: str, advice:
     """A search that beats for ever is cut; with a bound of the time only less of it helps."""
     found = explored(tmp_path, "Beating", f"{line}\nmust nothing twice", bounds=Bounds(states=60))
     assert found.verdicts["nothing twice"].endswith(f"give a greater --states; {advice}")
+
+
+def test_an_object_that_changes_is_not_said_to_grow() -> None:
+    """A client is another in each state of a search that is cut, and none of its attributes is."""
+    found = report(QUESTIONS / "mft_two_subscriptions.txt", bounds=Bounds(states=500))
+    assert {verdict.rpartition(": ")[2] for verdict in found.verdicts.values()} == {"give a greater --states"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -327,6 +328,20 @@ def test_a_strangers_metadata_lead_nowhere_else(tmp_path: Path, name: str) -> No
     for read in (lambda: list(Crate(tmp_path).wrong_files()), lambda: Crate(tmp_path).agent_files()):
         with pytest.raises(UserError, match="leads out of the crate"):
             read()
+
+
+@pytest.mark.parametrize(
+    ("entity", "problem"),
+    [({"@id": "a" * 300}, "File name too long"), ({"@id": "code/a", "@type": None}, "")],
+)
+def test_odd_metadata_end_in_one_message(tmp_path: Path, entity: dict[str, object], problem: str) -> None:
+    """A name that no file can have is refused, and what is no list of types has none."""
+    (tmp_path / "ro-crate-metadata.json").write_text(json.dumps({"@graph": [{"sha256": "0", **entity}]}))
+    if problem:
+        with pytest.raises(UserError, match=problem):
+            Crate(tmp_path).agent_files()
+    else:
+        assert Crate(tmp_path).agent_files() == {}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"@graph": 1}', '{"@graph": [1]}', "[" * 100_000])

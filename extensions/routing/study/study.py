@@ -2,8 +2,8 @@
 
 The claims are those of Broch, Maltz, Johnson, Hu and Jetcheva, "A performance comparison of multi-hop wireless ad hoc
 network routing protocols" (MobiCom 1998), sections 5 and 7. Their networks have 802.11 at 2 Mbit/s and disks of 250 m,
-and mobility grows as pauses shrink. Here it grows with speed, on 250 kbit/s: 1 and 3 m/s in a range of 38 m are their 7
-and 20 m/s. Sources send four packets a second, as theirs.
+and mobility grows as pauses shrink. Here it grows with speed, on 250 kbit/s and in a range of 38 m. Speeds of
+1 and 3 m/s are their 7 and 20 m/s. Sources send four packets a second, as theirs.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from math import hypot
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,11 @@ from roambus.extensions.routing.dsdv import Dsdv
 from roambus.extensions.routing.dsr import Dsr
 from roambus.extensions.routing.gpsr import Gpsr
 from roambus.extensions.routing.olsr import Olsr
+from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.parts.unicast import Router
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
-from tests.support.graphs import connected_graphs
+from tests.support.graphs import connected_graphs, edges
 from tests.support.runs import Edges, Row, distances, of, publishing, run
 from tests.support.scenarios import scenario
 
@@ -36,6 +38,16 @@ MODES: list[tuple[type[Router], dict[str, str]]] = [
     (Olsr, {"link_layer": "false"}),
     (Dsr, {}),
     (Dsr, {"link_layer": "false", "cached_replies": "false"}),
+]
+EVERYWHERE: list[tuple[type[Router], dict[str, str]]] = [
+    (Aodv, {}),
+    (Aodv, {"link_layer": "false", "link_feedback": "false"}),
+    (Dsdv, {}),
+    (Olsr, {}),
+    (Olsr, {"wait_at": "source"}),
+    (Dsr, {}),
+    (Dsr, {"link_layer": "false", "promiscuous": "true"}),
+    (Dsr, {"promiscuous": "true", "cached_replies": "false"}),
 ]
 START = 45 * SECOND
 """By then tables have settled."""
@@ -63,6 +75,34 @@ def test_everything_arrives_once_in_a_static_connected_graph(
     if agent is not Dsr:
         ways = distances(nodes, links, 0)
         assert all(hops == ways[node] for node, _, hops in got)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
+    """A number of nodes from 2 to 12, and any links."""
+    nodes = draw(st.integers(2, 12))
+    return nodes, draw(st.lists(edges(nodes), max_size=3 * nodes))
+
+
+@pytest.mark.parametrize(("agent", "mode"), EVERYWHERE)
+@given(graphs(), st.integers(0, 100))
+@settings(max_examples=5)
+def test_every_pair_that_has_a_way_is_delivered(
+    agent: type[Router], mode: dict[str, str], graph: tuple[int, Edges], seed: int
+) -> None:
+    """On static graphs, connected or not: every node publishes to all, and no other pair is delivered."""
+    nodes, links = graph
+    each = [publishing(node, range(nodes), start=START, until=START + SECOND) for node in range(nodes)]
+    workload = Workload(each[0].subscriptions, tuple(chain(*(one.publications for one in each))))
+    rows = run(agent, nodes, links, workload, time_limit=START + 15 * SECOND, parameters=mode, seed=seed)
+    ways = [distances(nodes, links, node) for node in range(nodes)]
+    wanted = {
+        (node, row["notification_id"])
+        for row in of(rows, "publish")
+        for node in range(nodes)
+        if ways[row["node"]][node] is not None
+    }
+    assert {row[:2] for row in delivered(rows)} == wanted
 
 
 @pytest.mark.parametrize(("agent", "mode"), MODES)

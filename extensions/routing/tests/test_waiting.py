@@ -41,7 +41,7 @@ def test_a_relay_without_a_way_drops_a_packet_that_it_would_hold(agent: type[Rou
         assert dropped(node.agent.take()) == expected
 
 
-def test_gpsr_waits_for_a_neighbour_and_not_after_a_round_in_vain() -> None:
+def test_gpsr_waits_for_a_neighbour_and_not_after_a_whole_round() -> None:
     """At its source alone, and at a local maximum until a neighbour is nearer."""
     for mode in ("protocol", "source"):
         node = Bench(Gpsr, wait_at=mode, perimeter=False)
