@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backend import NodeInfo
+from roambus.bridge.backend import Move, NodeInfo
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
@@ -125,6 +125,18 @@ def test_a_node_without_a_receiver_knows_nothing() -> None:
     """It has neither position nor velocity."""
     seen = looks(places(NodeSettings((10, 20), has_receiver=False), NodeSettings((9, 9))))
     assert {text for _, node, text in seen if node == 0} == {"None None"}
+
+
+def test_a_receiver_learns_the_simulators_ways_as_they_come() -> None:
+    """A later message about an earlier time replaces what was to come; one about the same time follows it."""
+    receivers = Receivers(places(NodeSettings((10, 20)), NodeSettings((90, 20))))
+    receivers.learn([Move(0, 1, 5.0, 6.0), Move(4 * SECOND, 1, 9.0, 6.0), Move(0, 0, 1.0, 2.0)])
+    (other, moving) = receivers._receivers
+    assert (moving.fix(1), moving.place(2 * SECOND)) == (((5.000000001, 6.0), (1.0, 0.0)), (7.0, 6.0))
+    assert other.fix(3 * SECOND) == ((1.0, 2.0), (0.0, 0.0))
+    receivers.learn([Move(2 * SECOND, 1, 7.0, 6.0), Move(2 * SECOND, 1, 70.0, 60.0)])
+    assert moving.fix(3 * SECOND) == ((70.0, 60.0), (0.0, 0.0))
+    assert moving.fix(1 * SECOND) == ((6.0, 6.0), (1.0, 0.0))
 
 
 class Told(Located):
