@@ -40,10 +40,7 @@ class Receivers:
         """Raise UserError for a node without a place, or farther than `farthest_m` in x or y."""
         paths = located(scenario)
         _check_reach(scenario, paths, farthest_m)
-        self._receivers = [
-            Receiver(node, settings, path, scenario.seed)
-            for node, (settings, path) in enumerate(zip(scenario.nodes, paths, strict=True))
-        ]
+        self._receivers = [Receiver(node, scenario.nodes[node], path, scenario.seed) for node, path in enumerate(paths)]
 
     def learn(self, moves: Iterable[Move]) -> None:
         """Replace the scenario's ways by the simulator's."""
@@ -72,7 +69,9 @@ class Receiver:
         self._points: list[WayPoint] = []
         self._stream = f"position/{seed}/{node}"
         self._offset = self._error(settings.position_offset_m, "offset")
-        self._last: tuple[SimTime, tuple[Pair | None, Pair | None]] = (-1, (None, None))
+        self._fixed: SimTime | None = None
+        """When the last fix was."""
+        self._last: tuple[Pair | None, Pair | None] = None, None
 
     def learn(self, point: WayPoint) -> None:
         """Add a point, in place of later ones."""
@@ -87,11 +86,11 @@ class Receiver:
         if not settings.has_receiver:
             return None, None
         at = now - now % settings.fix_interval if settings.fix_interval else now
-        if at != self._last[0]:
+        if at != self._fixed:
             (x, y), velocity = motion(self._path, at / SECOND)
             (dx, dy), (nx, ny) = self._offset, self._error(settings.position_noise_m, at)
-            self._last = at, ((x + dx + nx, y + dy + ny), velocity)
-        return self._last[1]
+            self._fixed, self._last = at, ((sum((x, dx, nx)), sum((y, dy, ny))), velocity)
+        return self._last
 
     def place(self, now: SimTime) -> Pair:
         """Return the true place of the node (m)."""

@@ -126,7 +126,7 @@ def carry_out(question: Question, request: Any) -> Any:
 
 
 class _Host(Host):
-    """Tells more of its end."""
+    """Knows whether anything is still due."""
 
     @property
     def is_idle(self) -> bool:

@@ -10,8 +10,9 @@ and new destinations do not wait. Constants that the paper leaves open are those
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from roambus.python_protocol.agent import Listing, by_first_column, on, on_timer
@@ -104,8 +105,8 @@ class Route:
     """When it may be announced; None if nothing is new."""
     settled_one: Advertised | None = None
     """The route in updates."""
-    is_changed: bool = False
-    """Whether the last full dump had another."""
+    is_changed: bool = field(init=False)
+    """Whether the last full dump had another; the first `settle` sets it."""
 
     def settle(self) -> None:
         """Put this route into updates."""
@@ -128,7 +129,7 @@ class Dsdv(Router):
         super().forget()
         self.routes: dict[NodeId, Route] = {}
         self.sequence = 0
-        self.queue = PacketQueue(1 << 16, self.parameters.queue_timeout)
+        self.queue = PacketQueue(sys.maxsize, self.parameters.queue_timeout)
         self._updated: dict[NodeId, SimTime] = {}
         """When each neighbour's last update came."""
         self._update_at: SimTime | None = None
@@ -184,8 +185,9 @@ class Dsdv(Router):
         self.sequence += 2
         self._settle(now)
         known = self._known()
-        for start in range(0, max(len(known), 1), MOST_ENTRIES - 1):
-            self._send(known[start : start + MOST_ENTRIES - 1], now, full=True)
+        size = MOST_ENTRIES - 1
+        for part in [known[start : start + size] for start in range(0, len(known), size)] or [known]:
+            self._send(part, now, full=True)
         for route in known:
             route.is_changed = False
 
@@ -203,7 +205,7 @@ class Dsdv(Router):
                 self.cancel_timer(TRIGGERED_TIMER)
             return
         at = max(due, now + self.parameters.aggregation_time)
-        if self._update_at is None or at < self._update_at or self._update_at < due:
+        if self._update_at is None or not due <= self._update_at <= at:
             self._update_at = at
             self.set_timer(TRIGGERED_TIMER, at - now)
 
@@ -251,11 +253,11 @@ class Dsdv(Router):
         if entry.sequence % 2 == 0 and not route.is_broken:  # the old number's best route is known now
             weight, last = self.parameters.settling_weight, route.settled - route.heard
             route.average = weight * route.average + (1 - weight) * last
-        was_broken, was = route.is_broken, route.metric
+        was = route.metric
         route.next_hop, route.metric, route.sequence = sender, metric, entry.sequence
         route.heard = route.settled = now
         self._damp(route, now, keeps=metric == was)
-        if was_broken and not route.is_broken:
+        if not route.is_broken:
             self._release(route.destination, now)
 
     def _damp(self, route: Route, now: SimTime, *, keeps: bool) -> None:
@@ -291,8 +293,7 @@ class Dsdv(Router):
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
         """Send a packet to the next hop, or let it wait for a route."""
-        route = self.routes.get(packet.destination)
-        if route is not None and not route.is_broken:
+        if (route := self._way(packet.destination)) is not None:
             self.pass_on(packet, route.next_hop, now)
         elif self.parameters.wait_at == "source":
             self.lack_way(packet, "no route", now)
@@ -303,8 +304,11 @@ class Dsdv(Router):
 
     def has_way(self, destination: NodeId, now: SimTime) -> bool:
         """Whether there is a route that is not broken."""
+        return self._way(destination) is not None
+
+    def _way(self, destination: NodeId) -> Route | None:
         route = self.routes.get(destination)
-        return route is not None and not route.is_broken
+        return None if route is None or route.is_broken else route
 
     def _release(self, destination: NodeId, now: SimTime) -> None:
         for packet in self.queue.take(destination):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import dist
 
-from roambus.extensions.routing.geographic import FARTHEST_M, Geographic, Point, Routed, point
+from roambus.extensions.routing.geographic import FARTHEST_M, UNKNOWN, Geographic, Point, Routed, centimetres, point
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification
@@ -54,9 +54,8 @@ class Geocast(Geographic):
             detail = f"no area: a radius is from 0 to {FARTHEST_M} m"
             self.note(DROP, notification_id=str(notification.id), detail=detail)
             return
-        d, nowhere, ttl = point((x, y)), Point(0, 0), self.parameters.net_diameter
-        size = point((radius, 0.0)).x
-        self._take(Geocasted(0, ttl, self.node, BROADCAST, notification, nowhere, d, None, False, size), None, now)
+        d, size, ttl = point((x, y)), centimetres(radius), self.parameters.net_diameter
+        self._take(Geocasted(0, ttl, self.node, BROADCAST, notification, UNKNOWN, d, None, False, size), None, now)
 
     @on(Geocasted)
     def receive_geocast(self, packet: Geocasted, sender: NodeId, now: SimTime) -> None:
@@ -65,10 +64,11 @@ class Geocast(Geographic):
         self._take(one_hop_on(packet), sender, now)
 
     def _take(self, packet: Geocasted, sender: NodeId | None, now: SimTime) -> None:
-        if self._is_inside(packet):
+        here = None if self.position is None else point(self.position)
+        if here is not None and dist(here, packet.d) <= packet.radius:
             if self._flooded.add(packet.notification.id):
                 self.deliver_once(packet.notification, packet.hop_count)
-                self._flood(packet, now)
+                self._flood(packet, here, now)
         elif packet.is_flooded:
             return
         elif packet.ttl <= 0:
@@ -76,12 +76,8 @@ class Geocast(Geographic):
         else:
             self.route(packet, sender, now)
 
-    def _is_inside(self, packet: Geocasted) -> bool:
-        return self.position is not None and dist(point(self.position), packet.d) <= packet.radius
-
-    def _flood(self, packet: Geocasted, now: SimTime) -> None:
+    def _flood(self, packet: Geocasted, here: Point, now: SimTime) -> None:
         if packet.ttl > 0:
-            here = point(self.position or (0.0, 0.0))
             self.frames.broadcast_later(packet.replaced(position=here, perimeter=None, is_flooded=True), now)
 
 

@@ -71,8 +71,17 @@ class Point(NamedTuple):
 def point(place: Place) -> Point:
     """Return the nearest point that a message can carry; raises ValueError farther than FARTHEST_M."""
     if max(map(abs, place)) > FARTHEST_M:
-        raise ValueError(f"({place[0]:g}, {place[1]:g}) is farther than the {FARTHEST_M} m that a message can carry")
-    return Point(round(_PER_METRE * place[0]), round(_PER_METRE * place[1]))
+        raise ValueError(f"{place} is farther than the {FARTHEST_M} m that a message can carry")
+    return Point(centimetres(place[0]), centimetres(place[1]))
+
+
+UNKNOWN = Point(-(1 << 31), -(1 << 31))
+"""The position of a node that does not know its own: no place has it."""
+
+
+def centimetres(metres: float) -> int:
+    """Return a length as messages carry it."""
+    return round(_PER_METRE * metres)
 
 
 class Edge(NamedTuple):
@@ -156,8 +165,9 @@ class Geographic(Router):
         self.hear_position(sender, beacon.position, now)
 
     def hear_position(self, sender: NodeId, position: Point, now: SimTime) -> None:
-        """Take a neighbour's position."""
-        self.neighbors[sender] = Known(position.place, now)
+        """Take a neighbour's position, if it knows it."""
+        if position != UNKNOWN:
+            self.neighbors[sender] = Known(position.place, now)
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Forget the neighbour, and send its packets another way (section 2.4)."""
@@ -173,7 +183,7 @@ class Geographic(Router):
             self.give_up(message, chosen, now)
             return
         next_hop, perimeter = chosen
-        here = point(self.position or (0.0, 0.0))
+        here = UNKNOWN if self.position is None else point(self.position)
         message = message.replaced(position=here, perimeter=perimeter)
         if isinstance(message, DataPacket):
             self.pass_on(message, next_hop, now)

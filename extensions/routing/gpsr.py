@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from roambus.extensions.routing.geographic import (
+    UNKNOWN,
     Geographic,
     GeographicParameters,
     Known,
@@ -144,7 +145,7 @@ class Gpsr(Geographic):
         self._next: SimTime = 0
         """No request before."""
         self._seen = Recent(self.parameters.delivered_memory)
-        self._number = self.random.randrange(1 << _BITS)
+        self._number = self.random.getrandbits(_BITS)
 
     def held(self) -> list[DataPacket]:
         """The waiting packets, also those for positions."""
@@ -168,9 +169,8 @@ class Gpsr(Geographic):
 
     def packet(self, subscriber: NodeId, notification: Notification) -> DataPacket:
         """Make a packet whose positions are open."""
-        nowhere = Point(0, 0)
         ttl = self.parameters.net_diameter
-        return GpsrPacket(0, ttl, self.node, subscriber, notification, nowhere, nowhere, None, 0)
+        return GpsrPacket(0, ttl, self.node, subscriber, notification, UNKNOWN, UNKNOWN, None, 0)
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
         """Send an own packet to its destination's position, or search that."""
@@ -217,7 +217,8 @@ class Gpsr(Geographic):
     def hear_position(self, sender: NodeId, position: Point, now: SimTime) -> None:
         """Take a neighbour's position, for packets to it as well."""
         super().hear_position(sender, position, now)
-        self._learn(sender, Known(position.place, now), now)
+        if position != UNKNOWN:
+            self._learn(sender, Known(position.place, now), now)
 
     def _learn(self, node: NodeId, known: Known, now: SimTime) -> None:
         """Keep the newest position, and send the packets that have waited for it."""

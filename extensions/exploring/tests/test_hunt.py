@@ -43,7 +43,7 @@ class A(Agent):
 SHIPPED = sorted(path.stem for path in QUESTIONS.glob("hunt_*.txt"))
 
 UNCORRECTED = {"hunt_first_approach_crossing": {"probes arrive"}}
-"""What long hunts find; the protocol's page says when it happens."""
+"""Violations that long hunts find; the protocol's page says when it happens."""
 
 
 def runner_of(text: str, **parameters: str) -> HistoryRunner:

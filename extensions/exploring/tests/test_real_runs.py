@@ -214,7 +214,7 @@ def test_a_run_whose_setup_ends_elsewhere_is_not_judged(tmp_path: Path, now: str
 
 
 def test_a_state_of_an_agent_that_the_search_lacks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deliveries and properties are the same, whoever is heard first."""
+    """All orders have the same deliveries and properties."""
     lacking(monkeypatch, Model, "arrivals", first_only)
     (tmp_path / "first.py").write_text(FIRST.format(now=""))
     text = f"agent {tmp_path / 'first.py'}\nlinks n1-n2 n2-n3 n1-n3\nmay n1 publishes e1\nmust eventually quiet\n"

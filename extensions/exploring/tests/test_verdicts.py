@@ -300,7 +300,7 @@ def test_who_has_given_a_notification_up_is_not_owed_it(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_of_which_nothing_is_possible_is_named(tmp_path: Path, line: str, is_named: bool) -> None:
-    """Nobody who is not subscribed unsubscribes, and nobody who is up recovers."""
+    """An unsubscription needs a subscription, and a recovery a crash."""
     found = explored(tmp_path, "Announcing", f"may {line}\nmust nothing twice")
     assert found.never == (line,) * is_named
     said = f"  may {line}: says nothing: it was possible in no state"
@@ -308,7 +308,7 @@ def test_a_line_of_which_nothing_is_possible_is_named(tmp_path: Path, line: str,
 
 
 def test_a_search_that_was_cut_says_nothing_of_its_lines(tmp_path: Path) -> None:
-    """What is left may have them."""
+    """States that were not found may have them."""
     found = explored(tmp_path, "Announcing", "may 1 recovery\nmay 1 crash\nmust nothing twice", bounds=Bounds(states=1))
     assert found.never == ()
 

@@ -1,14 +1,19 @@
-"""GPSR's positions of destinations: how they are learned, asked for and told, and how old they may be."""
+"""GPSR's positions of destinations: lessons, requests, replies and ages."""
 
 from __future__ import annotations
 
-from roambus.extensions.routing.geographic import Beacon, Edge, Perimeter, Point
+from random import Random
+
+import pytest
+
+from roambus.extensions.routing.geographic import UNKNOWN, Beacon, Edge, Known, Perimeter, Point
 from roambus.extensions.routing.gpsr import (
     LOCATION_TIMER,
     MOST_LOCATED,
     MOST_TARGETS,
     Gpsr,
     GpsrPacket,
+    GpsrParameters,
     Located,
     LocationReply,
     LocationRequest,
@@ -18,7 +23,7 @@ from roambus.python_protocol.actions import Action
 from roambus.python_protocol.events import Crashed, Publish, Recovered
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.unicast import UnicastTimer
-from roambus.python_protocol.roles import BROADCAST
+from roambus.python_protocol.roles import BROADCAST, Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 FAR, OTHER, NEAR = 9, 8, 1
@@ -34,7 +39,7 @@ def node(**parameters: object) -> Bench:
 
 
 def publish(of: Bench, *subscribers: int) -> list[Action]:
-    """What the node does with a notification for them, and with the timer of requests."""
+    """The actions after a publication for them, and after the timer of requests."""
     actions = of.handle(Publish(NEWS, subscribers))
     if of.timers.get(LOCATION_TIMER) == of.now:
         actions += of.fire(LOCATION_TIMER)
@@ -42,7 +47,7 @@ def publish(of: Bench, *subscribers: int) -> list[Action]:
 
 
 def heard(of: Bench, message: Message, now: int | None = None) -> list[Action]:
-    """What the node does with a message of its neighbour, and with what it has postponed."""
+    """The actions after a message of the neighbour, with those that were postponed."""
     actions = of.hear(message, NEAR, now)
     for key in [key for key in of.timers if isinstance(key, UnicastTimer)]:
         actions += of.fire(key)
@@ -127,7 +132,7 @@ def test_a_target_answers_to_the_position_in_the_request() -> None:
 
 
 def test_whoever_knows_a_fresh_position_answers_with_its_age() -> None:
-    """Nobody has to ask the target, until the position is too old."""
+    """Until the position is too old the target need not be asked."""
     knows = node(location_timeout=3 * SECOND)
     heard(knows, answer(Located(FAR, THERE, 100), to=7), SECOND)
     actions = heard(knows, request(FAR), 1500 * MILLISECOND)
@@ -236,6 +241,79 @@ def test_a_packet_waits_for_a_position_only_so_long() -> None:
     assert dropped(asking.fire(LOCATION_TIMER)) == ["no position in time"] * 2
 
 
+def test_an_oracle_names_every_subscribers_position() -> None:
+    """The class asks the host for them."""
+    assert Gpsr.oracle_positions
+    with pytest.raises(ValueError, match="zip"):
+        node(positions="oracle").handle(Publish(NEWS, (FAR,)))
+
+
+def test_a_packet_is_made_without_positions() -> None:
+    """Its age and hops begin at 0."""
+    assert node().agent.packet(FAR, NEWS) == GpsrPacket(0, 35, ME, FAR, NEWS, UNKNOWN, UNKNOWN, None, 0)
+
+
+def test_numbers_of_requests_go_on_with_0_after_the_greatest() -> None:
+    """They have 16 bits, and the first is any of them."""
+    asking = node()
+    asking.agent._number = 65535
+    ((_, asked),) = sent(publish(asking, FAR), LocationRequest)
+    assert asked.number == 0
+    assert asked.encode()
+    firsts = {Gpsr(ME, Role.NONE, GpsrParameters(), Random(seed))._number for seed in range(99)}
+    assert (min(firsts) < 2000, 63000 < max(firsts) < 65536) == (True, True)
+
+
+def test_a_position_in_a_packet_is_as_old_as_it_says() -> None:
+    """Its age counts from when the node was there."""
+    relay = node()
+    heard(relay, GpsrPacket(0, 35, 4, 5, NEWS, Point(1000, 0), THERE, None, 100), 3 * SECOND)
+    assert relay.agent.located[5] == Known((500.0, 0.0), 2 * SECOND)
+    heard(relay, GpsrPacket(0, 35, 4, 5, NEWS, Point(1000, 0), HERE, None, 100), 3 * SECOND)
+    assert relay.agent.located[5].place == (500.0, 0.0)
+
+
+def test_a_position_that_is_known_is_asked_for_no_more() -> None:
+    """The timer finds nothing to ask."""
+    asking = node()
+    publish(asking, FAR)
+    heard(asking, answer(Located(FAR, THERE, 0)))
+    assert asking.fire(LOCATION_TIMER) == []
+    assert LOCATION_TIMER not in asking.timers
+
+
+def test_a_packet_at_its_source_has_a_way_if_its_position_is_to_be_asked_for() -> None:
+    """One whose position is known waits for a next hop."""
+    source = node(wait_at="source", perimeter=False)
+    source.agent.waiting.add(source.agent.packet(FAR, NEWS), 0)
+    assert source.agent.has_way(FAR, 0)
+    source.agent.located[FAR] = Known((-500.0, 0.0), 0)
+    assert not source.agent.has_way(FAR, 0)
+
+
+def test_a_reply_waits_for_a_jitter_and_counts_its_hops() -> None:
+    """Several nodes may know a position."""
+    target = node(broadcast_jitter=10 * MILLISECOND)
+    actions = target.hear(request(ME), NEAR)
+    assert not sent(actions, LocationReply)
+    (key,) = (key for key in target.timers if isinstance(key, UnicastTimer))
+    assert 0 < target.timers[key] <= 10 * MILLISECOND
+    assert sent(target.fire(key), LocationReply)[0][1].hop_count == 0
+
+
+def test_a_node_that_does_not_know_where_it_is_says_no_place() -> None:
+    """It passes packets and replies on to neighbours that they are for, which learn nothing false of it."""
+    lost = node()
+    lost.agent.position = None
+    ((_, packet),) = sent(lost.hear(GpsrPacket(0, 35, 4, NEAR, NEWS, UNKNOWN, THERE, None, 0), 6), GpsrPacket)
+    assert packet.position == UNKNOWN
+    assert Gpsr.messages.decode(packet.encode()) == packet
+    neighbour = node()
+    neighbour.hear(packet.replaced(destination=FAR), 6)
+    assert 6 not in neighbour.agent.located
+    assert 6 not in neighbour.agent.neighbors
+
+
 def test_a_node_without_a_position_asks_and_answers_nothing() -> None:
     """It passes requests on."""
     lost = node()
@@ -247,7 +325,7 @@ def test_a_node_without_a_position_asks_and_answers_nothing() -> None:
 
 
 def test_a_reply_is_passed_on_while_it_lives() -> None:
-    """By position, and by nobody at its end."""
+    """By position; at its end it goes no farther."""
     relay = node()
     relay.hear(Beacon(Point(-1000, 0)), 7)
     ((to, onward),) = sent(relay.hear(answer(Located(FAR, THERE, 0), to=7, ttl=2), NEAR), LocationReply)

@@ -294,13 +294,6 @@ HONEST = (
         "        try:\n            self.give(event.notification, 0)\n        except ValueError:\n            pass\n",
     ),
     Student("no beacons", "@on(Started, Recovered)", "@on(Detach)"),
-    Student(
-        "says what it drops",
-        "        self.give(notification, hops)\n",
-        "        if now > 50 * SECOND and self.node == 3:\n"
-        "            self.note('drop', notification_id=str(notification.id), detail='as it says')\n"
-        "        self.give(notification, hops)\n",
-    ),
     Student("delivers nothing", _GIVE, "        pass"),
 )
 """Right ones, some with a weaker guarantee."""

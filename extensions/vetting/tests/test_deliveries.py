@@ -86,6 +86,19 @@ def test_an_agent_that_knows_no_filters_may_deliver_everything(tmp_path: Path) -
     assert "is not delivered to node" in problem.problem
 
 
+def test_what_a_node_drops_after_a_crash_with_a_note_is_no_mistake(tmp_path: Path) -> None:
+    """The note names the notification; without it the node ignores what it wants."""
+    note = "self.note('drop', notification_id=str(notification.id), detail='it may be old')"
+    crash = "        self.forget()\n\n    @on_timer"
+    text = RIGHT.replace(crash, f"        self.old = True\n{crash}")
+    give = "        self.give(notification, hops)\n"
+    text = text.replace(give, f"        if 'old' in vars(self):\n            {note}\n            return\n{give}")
+    said, silent = tmp_path / "said.py", tmp_path / "silent.py"
+    said.write_text(text, encoding="utf-8")
+    silent.write_text(text.replace(note, "pass"), encoding="utf-8")
+    assert [len(found(file, tmp_path)) for file in (said, silent)] == [0, 1]
+
+
 def test_losses_by_chance_count_between_neighbours_and_in_bursts(tmp_path: Path) -> None:
     """With other losses for each seed, only those remain that no draw explains."""
     runs = [judge("flooding", tmp_path).observe(NETWORKS[0], seed) for seed in (1, 2)]
