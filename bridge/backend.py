@@ -62,6 +62,17 @@ def make_deliveries(rows: Iterable[tuple[NodeId, NodeId, Message, float, float]]
     return list(map(tuple.__new__, repeat(Delivery), rows))
 
 
+class Overhearing(NamedTuple):
+    """A unicast frame from `sender` to `destination` that `receiver`, a third node, has received."""
+
+    receiver: NodeId
+    sender: NodeId
+    destination: NodeId
+    message: Message
+    rssi_dbm: float
+    lqi_db: float
+
+
 NO_ENERGY = "node has no energy left"
 """The reason of a dead node's failures."""
 
@@ -122,6 +133,7 @@ class Hello:
 
     `take_note(time, node, text)` copies notes and deliveries into the simulator's log. `report_sent(nodes)` asks for a
     Failure with the reason SENT for each frame of these nodes that the MAC is done with; None: its MACs do not tell.
+    `overhear(nodes)` asks for an Overhearing of each unicast between others that these nodes receive; None: it cannot.
     Without `own` the host drives all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
@@ -133,6 +145,7 @@ class Hello:
     own: LocalNode | None = None
     framing: Framing | None = None
     report_sent: Callable[[Sequence[NodeId]], None] | None = None
+    overhear: Callable[[Sequence[NodeId]], None] | None = None
 
 
 class Step(NamedTuple):
@@ -148,6 +161,7 @@ class Step(NamedTuple):
     more: bool = False
     deaths: Sequence[NodeId] = ()
     moves: Sequence[Move] = ()
+    overheard: Sequence[Overhearing] = ()
 
 
 DEATHS = "died_ns"

@@ -7,7 +7,19 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, NoReturn
 
-from roambus.bridge.backend import DEATHS, Delivery, Failure, Framing, Hello, LocalNode, Move, NodeInfo, Step, Totals
+from roambus.bridge.backend import (
+    DEATHS,
+    Delivery,
+    Failure,
+    Framing,
+    Hello,
+    LocalNode,
+    Move,
+    NodeInfo,
+    Overhearing,
+    Step,
+    Totals,
+)
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SimTime, format_time
@@ -65,18 +77,26 @@ class Schema:
             _refuse(f"a Step is at {step.now!r:.40}, which is no time in ns")
         for delivery in _list(step.deliveries, "its deliveries"):
             _is(delivery, Delivery, "it delivers")
-            receiver, sender, message, rssi, lqi = delivery
-            if not (self._has(receiver) and self._has(sender)):
-                _refuse(f"it delivers from node {sender!r:.20} to node {receiver!r:.20}")
-            if not isinstance(message, Message):
-                _refuse(f"it delivers {message!r:.40}, which is no message")
-            _number(rssi, "the signal of a delivery")
-            _number(lqi, "the quality of a delivery")
+            self._check_delivery(delivery)
         for failure in _list(step.failures, "its failures"):
             self._check_failure(failure)
         for node in _list(step.deaths, "its deaths"):
             self.check_node(node, "it tells of the death of")
         self._check_moves(step.moves, GREATEST)
+        for overhearing in _list(step.overheard, "what it overhears"):
+            _is(overhearing, Overhearing, "it overhears")
+            receiver, sender, destination, message, rssi, lqi = overhearing
+            self._check_delivery(Delivery(receiver, sender, message, rssi, lqi))
+            self.check_node(destination, "it overhears a frame for")
+
+    def _check_delivery(self, delivery: Delivery) -> None:
+        receiver, sender, message, rssi, lqi = delivery
+        if not (self._has(receiver) and self._has(sender)):
+            _refuse(f"it delivers from node {sender!r:.20} to node {receiver!r:.20}")
+        if not isinstance(message, Message):
+            _refuse(f"it delivers {message!r:.40}, which is no message")
+        _number(rssi, "the signal of a delivery")
+        _number(lqi, "the quality of a delivery")
 
     def _check_failure(self, failure: Any) -> None:
         _is(failure, Failure, "it tells of the failure")

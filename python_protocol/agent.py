@@ -24,7 +24,17 @@ from roambus.python_protocol.actions import (
     Send,
     SetTimer,
 )
-from roambus.python_protocol.events import Crashed, Event, Received, Sent, Subscribe, TimerFired, TimerKey, Unsubscribe
+from roambus.python_protocol.events import (
+    Crashed,
+    Event,
+    Overheard,
+    Received,
+    Sent,
+    Subscribe,
+    TimerFired,
+    TimerKey,
+    Unsubscribe,
+)
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message, MessageSet
@@ -271,6 +281,11 @@ class Agent(Process):
     def needs_sent(self) -> bool:
         """Whether the MAC is to report this node's frames by `Sent`; a report costs time."""
         return Sent in self.handlers
+
+    @property
+    def needs_overheard(self) -> bool:
+        """Whether this node takes unicast frames between others by `Overheard`; each one costs time."""
+        return Overheard in self.handlers
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """Return the tables for transcripts, by name: "table" for the routing table."""

@@ -83,6 +83,20 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
+class Overheard:
+    """A unicast frame between two others that this node's radio has received.
+
+    Reported to agents that ask for it (`Agent.needs_overheard`), by the back-ends that can: docs/reference/refusals.md.
+    """
+
+    sender: NodeId
+    destination: NodeId
+    message: Message
+    rssi_dbm: float
+    lqi_db: float
+
+
+@dataclass(frozen=True, slots=True)
 class Stopped:
     """The node is frozen: it neither receives nor sends until it recovers, but keeps its state.
 
@@ -153,6 +167,7 @@ Event = (
     | TimerFired
     | SendFailed
     | Sent
+    | Overheard
     | Stopped
     | Crashed
     | Recovered

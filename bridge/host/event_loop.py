@@ -22,6 +22,7 @@ from roambus.bridge.host.command_plan import TimedEvent, commands, own_part, tra
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.host.fault_injector import FaultInjector
 from roambus.bridge.host.fragments import Fragments
+from roambus.bridge.host.overhearing import events_of, listen
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.tree import check_faults, rewirings
@@ -127,6 +128,7 @@ class Host:
         self.simulator, self.framing = hello.simulator, hello.framing
         if hello.report_sent and (asking := [agent.node for agent in self._agents if agent.needs_sent]):
             hello.report_sent(asking)
+        listen(hello, self._agents, self._scenario.agent)
         self._executor = ActionExecutor(hello, self._queue, self._trace, self._codec, down, with_faults=with_faults)
         if self._fragments is not None:
             longest = hello.framing.most_bytes if hello.framing else self._scenario.room_bytes
@@ -173,6 +175,8 @@ class Host:
             self._handle_traced(deliveries)
         elif deliveries:
             self._handle_deliveries(deliveries)
+        for receiver, overheard in events_of(step.overheard, self._faults.down) if step.overheard else ():
+            self._call_agent(receiver, overheard)
         for failure in step.failures:
             self._hear_of(failure, now)
         timers, next_due = 0, self._next_due

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
+from roambus.bridge.backend import Hello
 from roambus.bridge.backends.ideal.backend import Frame, IdealBackend, make_links
 from roambus.bridge.backends.ideal.graph import Link
 from roambus.bridge.host.agents import Handle
@@ -237,6 +238,10 @@ class ManualBackend(IdealBackend):
     arrivals: deque[tuple[SimTime, Arrive]]
     look: Callable[[SimTime], object] = staticmethod(lambda _: None)
     """Is called before anything happens at a moment."""
+
+    def open(self) -> Hello:
+        """Hand up no frames between others: no command lets them arrive."""
+        return replace(super().open(), overhear=None)
 
     def messages(self) -> dict[Link, list[Message]]:
         """The messages under way on each link, the oldest first."""

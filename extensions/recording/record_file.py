@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -186,7 +186,7 @@ class RecordingBackend:
         self._writer = RecordWriter(self._path, self._header)
         hello = self._backend.open()
         self._writer.write(wire.write_hello(hello, self._seed, token=""))
-        return hello
+        return replace(hello, overhear=None)  # a record has no room for frames between others
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Advance the back-end and record both sides."""

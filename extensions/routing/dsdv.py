@@ -266,10 +266,17 @@ class Dsdv(Router):
         route = self.routes.get(packet.destination)
         if route is not None and not route.is_broken:
             self.pass_on(packet, route.next_hop, now)
+        elif self.parameters.wait_at == "source":
+            self.lack_way(packet, "no route", now)
         elif self.queue.count(packet.destination) < self.parameters.packets_each:
             self.queue.add(packet, now)
         else:
             self.frames.drop(packet, "no route")
+
+    def has_way(self, destination: NodeId, now: SimTime) -> bool:
+        """Whether there is a route that is not broken."""
+        route = self.routes.get(destination)
+        return route is not None and not route.is_broken
 
     def _release(self, destination: NodeId, now: SimTime) -> None:
         for packet in self.queue.take(destination):

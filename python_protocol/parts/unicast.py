@@ -2,7 +2,7 @@
 
 A publisher sends a packet to each subscriber that the scenario names. Packets go hop by hop, over the link layer
 (`parts.link`) or bare; a protocol says where (`carry`), and learns of broken links (`lose_link`). There is no passive
-acknowledgement: the MAC hands up no frames for others. Reactions to one broadcast wait for a jitter (RFC 5148).
+acknowledgement. Reactions to one broadcast wait for a jitter (RFC 5148).
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import Link, LinkAck, LinkBroken, LinkData, LinkParameters, LinkTimer
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import parameter
-from roambus.python_protocol.simtime import MILLISECOND, SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from roambus.python_protocol.trace_rows import CRASH, DROP, ROUTE, node_list
 
+WAIT_TIMER = "wait"
+_LOOK = 500 * MILLISECOND
+"""The time between two looks for a way of packets that wait at their source."""
 MOST_HOPS = 255
 """The largest TTL and hop count: each has eight bits."""
 
@@ -36,6 +39,24 @@ class UnicastParameters(LinkParameters):
         True,
         source="RFC 3561, section 6.10: link layer notification",
         doc="use the shared link layer for unicasts; false: the MAC's acknowledgements, or the protocol's own means",
+    )
+    link_feedback: bool = parameter(
+        True,
+        source="RFC 3561, section 6.10; RFC 3626, section 13",
+        doc="a unicast that the link layer or the MAC gives up breaks its link; false: it is lost, and silence alone "
+        "breaks links",
+    )
+    wait_at: str = parameter(
+        "protocol",
+        source="as each protocol says; source: Broch et al. (1998), section 3.5, in the send buffer of DSR",
+        choices=("protocol", "source"),
+        doc="where packets without a way wait; source: at their source alone, alike for all protocols",
+    )
+    source_buffer: int = parameter(
+        64, unit="packets", source="Broch et al. (1998), table 2", at_least=1, doc="packets that wait at their source"
+    )
+    source_wait: SimTime = parameter(
+        30 * SECOND, unit="s", source="RFC 4728, section 9", above=0, doc="longest wait of a packet at its source"
     )
     net_diameter: int = parameter(
         35,
@@ -120,11 +141,16 @@ class Frames(Process):
         else:
             self.perform(self._link.send(neighbour, message, now))
 
-    def unicast_later(self, neighbour: NodeId, message: Message, delay: SimTime | None = None) -> None:
-        """Unicast after a delay, or a jitter, because others may answer the same frame."""
+    def unicast_later(self, neighbour: NodeId, message: Message, delay: SimTime | None = None) -> int:
+        """Unicast after a delay, or a jitter, because others may answer the same frame; return its number."""
         self._number += 1
         self._postponed[self._number] = neighbour, message
         self.set_timer(UnicastTimer(self._number), self._jitter.delay() if delay is None else delay)
+        return self._number
+
+    def withdraw(self, number: int) -> None:
+        """Leave out a postponed unicast, if it has not been sent."""
+        self._postponed.pop(number, None)
 
     def send_postponed(self, key: UnicastTimer, now: SimTime) -> None:
         """Send a postponed message."""
@@ -230,6 +256,7 @@ class Router(Brokerless):
         """Start without links, and with nothing delivered."""
         self.frames = self.make_frames()
         self._delivered = Recent(self.parameters.delivered_memory)
+        self.waiting = PacketQueue(self.parameters.source_buffer, self.parameters.source_wait)
 
     def make_frames(self) -> Any:
         """Make what sends frames."""
@@ -246,7 +273,11 @@ class Router(Brokerless):
 
     def held(self) -> list[DataPacket]:
         """Return the packets that wait on this node; a protocol adds those of its own queues."""
-        return list(self.frames.held())
+        return [*self.frames.held(), *self.waiting]
+
+    def has_way(self, destination: NodeId, now: SimTime) -> bool:
+        """Whether an own packet could leave; for protocols that call `lack_way`."""
+        raise NotImplementedError
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
         """Send a packet towards its destination, hold it, or drop it."""
@@ -282,7 +313,7 @@ class Router(Brokerless):
     def retry_link(self, key: LinkTimer, now: SimTime) -> None:
         """Retransmit over a link, or lose the link."""
         for broken in self.frames.retransmit(key):
-            self.lose_link(broken.neighbour, broken.messages, now)
+            self._hear_of_break(broken.neighbour, broken.messages, now)
 
     @on(SendFailed)
     def send_failed(self, event: SendFailed, now: SimTime) -> None:
@@ -290,9 +321,18 @@ class Router(Brokerless):
         if self.parameters.link_layer:  # it retransmits the frame, and notices a break if that does not help either
             return
         if event.is_break:
-            self.lose_link(event.destination, [event.message], now)
+            self._hear_of_break(event.destination, [event.message], now)
         elif isinstance(event.message, DataPacket):
             self.frames.drop(event.message, event.reason)
+
+    def _hear_of_break(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
+        """Lose the link, or, deaf to such reports, the messages alone."""
+        if self.parameters.link_feedback:
+            self.lose_link(neighbour, undelivered, now)
+            return
+        for message in undelivered:
+            if isinstance(message, DataPacket):
+                self.frames.drop(message, "not acknowledged")
 
     # Packets
 
@@ -314,6 +354,27 @@ class Router(Brokerless):
             return False
         self.frames.unicast(neighbour, packet, now)
         return True
+
+    def lack_way(self, packet: DataPacket, reason: str, now: SimTime) -> None:
+        """Drop a packet that has no way, or hold an own one if packets wait at their source."""
+        if self.parameters.wait_at != "source" or packet.originator != self.node:
+            self.frames.drop(packet, reason)
+            return
+        if dropped := self.waiting.add(packet, now):
+            self.frames.drop(dropped, "source buffer full")
+        self.set_timer(WAIT_TIMER, _LOOK)
+
+    @on_timer(WAIT_TIMER)
+    def look_for_ways(self, _: object, now: SimTime) -> None:
+        """Send waiting packets that have a way, and drop those that have waited too long."""
+        for packet in self.waiting.sweep(now):
+            self.frames.drop(packet, "no route in time")
+        for destination in self.waiting.destinations():
+            if self.has_way(destination, now):
+                for packet in self.waiting.take(destination):
+                    self.carry(packet, now)
+        if len(self.waiting):
+            self.set_timer(WAIT_TIMER, _LOOK)
 
     def deliver_once(self, notification: Notification, hops: int) -> None:
         """Deliver what is wanted; a packet whose acknowledgement was lost may arrive twice."""

@@ -20,6 +20,7 @@ from roambus.bridge.backend import (
     Hello,
     Move,
     NodeInfo,
+    Overhearing,
     Step,
     Totals,
     Transmission,
@@ -44,7 +45,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import NO_LINK
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
 
 PERFECT_RSSI_DBM = -50.0
@@ -54,11 +55,16 @@ PERFECT_LQI_DB = 50.0
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """Under way until it arrives or is `lost`; `destination` may be BROADCAST."""
+    """Under way until it arrives or is `lost`; `destination` may be BROADCAST, or another node than the receiver."""
 
     delivery: Delivery
     destination: NodeId
     lost: bool = False
+
+    @property
+    def is_overheard(self) -> bool:
+        """Whether it is a unicast between others."""
+        return self.destination not in (BROADCAST, self.delivery.receiver)
 
 
 class IdealBackend:
@@ -103,12 +109,19 @@ class IdealBackend:
         self._recovered: dict[NodeId, None] = {}
         """Those of them that recover at this instant, in this order."""
         self._now: SimTime = 0
+        self._listening: frozenset[NodeId] = frozenset()
+        """The nodes that get unicasts between others."""
         self._arrived: list[Delivery] = []
+        self._overheard: list[Overhearing] = []
         self._failures: list[Failure] = []
 
     def open(self) -> Hello:
         """Boot every node at 0, with a perfect clock."""
-        return Hello("ideal", [NodeInfo(0)] * self._nodes, self._time_limit, self._processing_delay)
+        nodes = [NodeInfo(0)] * self._nodes
+        return Hello("ideal", nodes, self._time_limit, self._processing_delay, overhear=self._overhear)
+
+    def _overhear(self, nodes: Sequence[NodeId]) -> None:
+        self._listening = frozenset(nodes)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Run to the host's next instant, as in `Backend.advance`."""
@@ -121,7 +134,7 @@ class IdealBackend:
         while (at := self._next()) is not None and at <= until:
             self._now = at
             self._happen()
-            if self._arrived or self._failures:
+            if self._arrived or self._failures or self._overheard:
                 return self._step()
         self._now = until
         return self._step()
@@ -147,8 +160,9 @@ class IdealBackend:
     def _step(self) -> Step | None:
         if self._now >= self._time_limit:
             return None
-        step = Step(self._now, sorted(self._arrived, key=lambda delivery: delivery.receiver), self._failures)
-        self._arrived, self._failures = [], []
+        arrived = sorted(self._arrived, key=lambda delivery: delivery.receiver)
+        step = Step(self._now, arrived, self._failures, overheard=sorted(self._overheard, key=lambda it: it.receiver))
+        self._arrived, self._failures, self._overheard = [], [], []
         return step
 
     def _happen(self) -> None:
@@ -198,7 +212,7 @@ class IdealBackend:
             del self._under_way[link]
             for frame in frames:
                 frame.lost = True
-                if frame in acknowledged:
+                if frame in acknowledged and not frame.is_overheard:
                     self._failures.append(Failure(*link, frame.delivery.message, NO_LINK))
 
     # Frames
@@ -222,6 +236,8 @@ class IdealBackend:
         to = receivers(reached, destination)
         if to is None:
             self._failures.append(Failure(node, destination, message, NO_LINK))
+        if self._listening and to and destination != BROADCAST:
+            to = (*to, *(third for third in reached if third in self._listening and third != destination))
         for receiver in to or ():
             frame = Frame(delivered(node, receiver, message), destination)
             if not self._loses(node, receiver):
@@ -244,7 +260,11 @@ class IdealBackend:
         under_way.remove(frame)  # the oldest, unless a subclass lets another arrive first
         if not under_way:
             del self._under_way[link]
-        self._arrived.append(frame.delivery)
+        if self._listening and frame.is_overheard:
+            receiver, sender, message, *levels = frame.delivery
+            self._overheard.append(Overhearing(receiver, sender, frame.destination, message, *levels))
+        else:
+            self._arrived.append(frame.delivery)
 
 
 def delivered(sender: NodeId, receiver: NodeId, message: Message) -> Delivery:

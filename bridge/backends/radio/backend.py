@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from random import Random
 from struct import Struct
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from roambus.bridge.backend import (
     Failure,
     Hello,
     NodeInfo,
+    Overhearing,
     Step,
     Totals,
     Transmission,
@@ -51,7 +52,7 @@ from roambus.python_protocol.events import (
     QUEUE_FULL,
 )
 from roambus.python_protocol.messages.message import Fragment, Message
-from roambus.python_protocol.roles import NodeId
+from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
 from roambus.python_protocol.trace_rows import CRASH
 
@@ -111,6 +112,8 @@ class RadioBackend:
         self._dead: set[NodeId] = set()
         self._reporting: set[NodeId] = set()
         """The nodes whose sent frames are reported."""
+        self._is_overheard = False
+        """Whether some nodes listen to unicasts between others."""
 
     def open(self) -> Hello:
         """Tells the nodes' boot times and clock rates."""
@@ -123,11 +126,16 @@ class RadioBackend:
             scenario.time_limit,
             scenario.processing_delay,
             report_sent=self._report_sent,
+            overhear=self._overhear,
         )
 
     def _report_sent(self, nodes: Sequence[NodeId]) -> None:
         self._state.nodes["reports"][nodes] = 1
         self._reporting.update(nodes)
+
+    def _overhear(self, nodes: Sequence[NodeId]) -> None:
+        self._state.nodes["overhears"][nodes] = 1
+        self._is_overheard = True
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Run to the next instant that concerns the host, as `Backend.advance` says."""
@@ -158,10 +166,9 @@ class RadioBackend:
         self._handed_over = 0
         deaths = self._new_deaths() if self._is_mortal else ()
         if deliveries or refusals:
-            received = self._deliveries(deliveries) if deliveries else []
-            if self._readings is not None:
-                received = self._readings.misread(received)
-            step = Step(self._now, received, self._failures(done) if refusals else (), deaths=deaths)
+            received, overheard = self._outbox(deliveries) if deliveries else ([], [])
+            failures = self._failures(done) if refusals else ()
+            step = Step(self._now, received, failures, deaths=deaths, overheard=overheard)
         elif wake_up is None or wake_up > self._last:
             return None
         else:
@@ -212,13 +219,33 @@ class RadioBackend:
         self._sent += [None] * room
         self._free += range(room, 2 * room)
 
+    def _outbox(self, count: int) -> tuple[list[Delivery], list[Overhearing]]:
+        """Return the deliveries in the outbox, and what nodes overheard, with what their receivers read."""
+        received, overheard = self._sort_out(count) if self._is_overheard else (self._deliveries(count), [])
+        if self._readings is not None:
+            received, overheard = self._readings.misread(received), self._readings.misread(overheard)
+        return received, overheard
+
+    def _sort_out(self, count: int) -> tuple[list[Delivery], list[Overhearing]]:
+        received, overheard = [], []
+        for receiver, frame, rssi, lqi in sorted(zip(*self._columns_of(count), strict=True), key=itemgetter(0)):
+            sender, _, destination, message, _ = self._transmission(frame)
+            if destination in (BROADCAST, receiver):
+                received.append(Delivery(receiver, sender, message, rssi, lqi))
+            else:
+                overheard.append(Overhearing(receiver, sender, destination, message, rssi, lqi))
+        return received, overheard
+
+    def _columns_of(self, count: int) -> list[list[Any]]:
+        return [column[:count].tolist() for column in self._columns]
+
     def _deliveries(self, count: int) -> list[Delivery]:
         """Return the deliveries in the outbox: most often one, or those of one broadcast."""
         if count == 1:
             receiver, frame, rssi, lqi = self._state.deliveries.item(0)
             sender, _, _, message, _ = self._transmission(frame)
             return [Delivery(receiver, sender, message, rssi, lqi)]
-        receivers, frames, rssis, lqis = [column[:count].tolist() for column in self._columns]
+        receivers, frames, rssis, lqis = self._columns_of(count)
         # The commonest step of all: one broadcast, heard by many. Its deliveries are sorted already.
         if frames[0] == frames[-1]:  # each frame's deliveries come in one piece, by receiver
             sender, _, _, message, _ = self._transmission(frames[0])
@@ -244,6 +271,9 @@ class RadioBackend:
         return transmission
 
 
+Heard = TypeVar("Heard", Delivery, Overhearing)
+
+
 class Readings:
     """Errors with which nodes read the strength of signals."""
 
@@ -259,7 +289,7 @@ class Readings:
         radio = scenario.radio
         return cls(scenario) if radio.rssi_offset_db or radio.rssi_noise_db else None
 
-    def misread(self, deliveries: list[Delivery]) -> list[Delivery]:
+    def misread(self, deliveries: list[Heard]) -> list[Heard]:
         """The deliveries with what their receivers read."""
         return [
             delivery._replace(

@@ -156,6 +156,7 @@ _SENDING = [
     ("mac_overflown", "i8"),
     ("failed_message", "i8"),  # the last one of which a fragment failed, by FRAME's `message`
     ("reports", "i8"),  # whether Python is told what was sent
+    ("overhears", "i8"),  # whether Python gets unicasts between others that it receives
     ("is_down", "i8"),  # whether it takes no frames: crashed, frozen or dead
 ]
 

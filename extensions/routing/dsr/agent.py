@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from roambus.extensions.routing.dsr.cache import Path, RouteCache
+from roambus.extensions.routing.dsr.cache import Path, RouteCache, ways_over
 from roambus.extensions.routing.dsr.messages import (
     NODE_UNREACHABLE,
     BrokenLink,
@@ -18,11 +19,11 @@ from roambus.extensions.routing.dsr.messages import (
     route_along,
 )
 from roambus.python_protocol.agent import Listing, Recent, by_first_column, on, on_timer
-from roambus.python_protocol.events import Recovered, Started
+from roambus.python_protocol.events import Overheard, Recovered, Started
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import Names
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.link import following
+from roambus.python_protocol.parts.link import LinkData, following
 from roambus.python_protocol.parts.unicast import DataPacket, PacketQueue, Router, UnicastParameters
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import parameter
@@ -82,6 +83,19 @@ class DsrParameters(UnicastParameters):
         at_least=0,
         doc="a cached reply with a path of h hops waits for this times (h - 1 + r), with r drawn from 0 to 1",
     )
+    promiscuous: bool = parameter(
+        False,
+        source="RFC 4728, sections 3.3.1, 3.4.3 and 8.2.5",
+        doc="a node learns from packets between others, shortens their routes and withdraws replies that they spare; "
+        "on back-ends that hand such packets up",
+    )
+    grat_reply_holdoff: SimTime = parameter(
+        SECOND,
+        unit="s",
+        source=f"{_SECTION_9}: GratReplyHoldoff",
+        at_least=0,
+        doc="wait before a route is shortened again for the same source and sender",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,10 @@ class Dsr(Router):
         self._identification = 0
         self._errors: tuple[BrokenLink, ...] = ()
         """The last error received, if any, until a propagating request has spread it."""
+        self._answers: dict[tuple[NodeId, NodeId], tuple[int, int]] = {}
+        """The number and the hops of the last cached reply for each source and target."""
+        self._shortened: dict[tuple[NodeId, NodeId], SimTime] = {}
+        """The gratuitous route reply table (section 4.4): the end of each entry."""
         self._blacklist: dict[NodeId, SimTime] = {}
         """Until when neighbours are on it; entries expire instead of becoming questionable."""
 
@@ -165,9 +183,12 @@ class Dsr(Router):
         """Cache the ways to both ends of a route over this node (section 8.1.4), or to its last one."""
         if self.node in nodes:
             place = nodes.index(self.node)
-            learned = self.cache.add(nodes[place:], now), back and self.cache.add(nodes[place::-1], now)
-            if any(learned):
-                self._release(nodes, now)
+            self._learn_ways((nodes[place:], nodes[place::-1]) if back else (nodes[place:],), now)
+
+    def _learn_ways(self, ways: Iterable[Path], now: SimTime) -> None:
+        learned = [way for way in ways if self.cache.add(way, now)]
+        if learned:
+            self._release(dict.fromkeys(chain(*learned)), now)
 
     def _release(self, nodes: Iterable[NodeId], now: SimTime) -> None:
         for target in [node for node in nodes if node in self._sent]:
@@ -235,17 +256,18 @@ class Dsr(Router):
             return False
         hops = len(way) + len(path) - 1
         delay = round(self.parameters.reply_delay * (hops - 1 + self.random.random()))
-        self._reply((*way, *path), (*way, self.node), now, delay=delay)
+        number = self._reply((*way, *path), (*way, self.node), now, delay=delay)
+        self._answers[way[0], target] = number, hops
         return True
 
-    def _reply(self, found: Path, way: Path, now: SimTime, *, delay: SimTime) -> None:
-        """Send a reply back along the request's way, reversed (section 8.2.4)."""
+    def _reply(self, found: Path, way: Path, now: SimTime, *, delay: SimTime) -> int:
+        """Send a reply back along the request's way, reversed (section 8.2.4); return its number if it waits."""
         back = way[::-1]
         reply = RouteReply(self.node, found[0], route_along(back), found[1:])
         if delay:
-            self.frames.unicast_later(back[1], reply, delay)
-        else:
-            self.frames.unicast(back[1], reply, now)
+            return int(self.frames.unicast_later(back[1], reply, delay))
+        self.frames.unicast(back[1], reply, now)
+        return 0
 
     @on(RouteReply)
     def receive_reply(self, reply: RouteReply, sender: NodeId, now: SimTime) -> None:
@@ -256,6 +278,46 @@ class Dsr(Router):
     def _pass_along(self, message: RouteReply | RouteError, now: SimTime) -> None:
         if message.destination != self.node and (onward := self._next_of(message, now)) is not None:
             self.frames.unicast(onward[1], onward[0], now)
+
+    # Packets between others (sections 3.3.1, 3.4.3 and 8.2.5)
+
+    @property
+    def needs_overheard(self) -> bool:
+        """Whether the node listens to packets between others."""
+        return self.parameters.promiscuous
+
+    @on(Overheard)
+    def overhear(self, event: Overheard, now: SimTime) -> None:
+        """Learn from a packet, reply or error between others; shorten a packet's route, and withdraw a reply."""
+        message = event.message.payload if isinstance(event.message, LinkData) else event.message
+        if isinstance(message, RouteError):
+            self.cache.remove_link(message.source, message.unreachable)
+        elif isinstance(message, RouteReply):
+            found = (message.destination, *message.addresses)
+            self._learn_ways(ways_over(self.node, event.sender, found)[:1], now)
+        elif isinstance(message, SourcedPacket):
+            self._learn(nodes_of(message), now)
+            self._learn_ways(ways_over(self.node, event.sender, nodes_of(message)), now)
+            self._withdraw(message)
+            self._shorten(message, event.sender, now)
+
+    def _withdraw(self, packet: SourcedPacket) -> None:
+        """Leave out a waiting reply whose asker has a route that is as short (section 8.2.5)."""
+        number, hops = self._answers.get((packet.originator, packet.destination), (0, 0))
+        if number and len(nodes_of(packet)) - 1 <= hops:
+            self.frames.withdraw(number)
+
+    def _shorten(self, packet: SourcedPacket, sender: NodeId, now: SimTime) -> None:
+        """Send a source its route without the nodes between the sender and this one (section 3.4.3)."""
+        nodes, left = nodes_of(packet), packet.route.segments_left
+        if self.node not in nodes[len(nodes) - left :] or sender not in nodes:
+            return
+        if self._shortened.get((nodes[0], sender), now) > now:
+            return
+        self._shortened[nodes[0], sender] = now + self.parameters.grat_reply_holdoff
+        before = nodes[: nodes.index(sender) + 1]
+        delay = self.random.randint(0, self.parameters.broadcast_jitter)
+        self._reply((*before, *nodes[nodes.index(self.node) :]), (*before, self.node), now, delay=delay)
 
     # Route maintenance (sections 8.3 and 8.4)
 

@@ -52,3 +52,11 @@ class RouteCache:
             if len(cut) > 1:
                 kept[cut] = max(until, kept.get(cut, 0))
         self._paths = kept
+
+
+def ways_over(node: NodeId, sender: NodeId, nodes: Path) -> tuple[Path, ...]:
+    """Return the ways to both ends of a route from a node that overheard its `sender`; the first goes onward."""
+    if sender not in nodes or node in nodes:
+        return ()
+    place = nodes.index(sender)
+    return (node, *nodes[place:]), (node, *nodes[place::-1])

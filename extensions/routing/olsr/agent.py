@@ -216,9 +216,13 @@ class Olsr(Router):
         """Send a packet to the next hop of its route, or drop it."""
         route = self.routes(now).get(packet.destination)
         if route is None:
-            self.frames.drop(packet, "no route")
+            self.lack_way(packet, "no route", now)
         else:
             self.pass_on(packet, route.next_hop, now)
+
+    def has_way(self, destination: NodeId, now: SimTime) -> bool:
+        """Whether the table has a route."""
+        return destination in self.routes(now)
 
     # What is looked at
 

@@ -21,7 +21,10 @@ from roambus.extensions.routing.dsr.messages import (
     route_along,
 )
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, delivered, dropped, sent
-from roambus.python_protocol.events import Publish
+from roambus.python_protocol.actions import Action
+from roambus.python_protocol.events import Overheard, Publish
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.parts.link import LinkData
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
@@ -200,6 +203,88 @@ def test_the_shortest_of_the_newest_paths_is_found_until_it_expires() -> None:
     assert cache.find(FAR, 11 * SECOND) is None
     cache.add((ME, 4), 2 * SECOND)
     assert set(cache) == {(ME, 3, FAR), (ME, 4)}
+
+
+# Packets between others
+
+
+def overhear(node: Bench, message: Message, sender: int, to: int, now: int = 0) -> list[Action]:
+    """Return the actions of a listening node at a frame between others."""
+    return node.handle(Overheard(sender, to, message, -50, 50), now)
+
+
+def test_a_node_listens_only_if_it_is_told_to() -> None:
+    """Promiscuous receiving is optional (RFC 4728, section 1)."""
+    assert [Bench(Dsr, promiscuous=on).agent.needs_overheard for on in (False, True)] == [False, True]
+
+
+def test_the_route_of_an_overheard_packet_is_learned_over_its_sender() -> None:
+    """Section 3.3.1: both ways from the node that was heard; in a frame of the link layer, too."""
+    packet = data(5, 4, 3, FAR, left=1)
+    for message in (packet, LinkData(1, 1, packet)):
+        node = bench(promiscuous=True)
+        overhear(node, message, 4, 3)
+        assert set(node.agent.cache) == {(ME, 4, 3, FAR), (ME, 4, 5)}
+        assert overhear(node, packet, 7, 3) == []
+
+
+def test_an_overheard_route_ends_a_search() -> None:
+    """The packets that wait leave along it."""
+    node = bench(promiscuous=True)
+    node.handle(Publish(NEWS, (FAR,)))
+    ((to, packet),) = sent(overhear(node, data(5, 4, FAR, left=0), 4, FAR), SourcedPacket)
+    assert (to, nodes_of(packet)) == (4, (ME, 4, FAR))
+
+
+def test_an_overheard_reply_teaches_the_way_to_its_target_alone() -> None:
+    """Section 3.3.1: it has not crossed the links before its sender."""
+    node = bench(promiscuous=True)
+    reply = RouteReply(FAR, 5, route_along((FAR, 3, 4, 5))._replace(segments_left=1), (4, 3, FAR))
+    overhear(node, reply, 3, 4)
+    assert set(node.agent.cache) == {(ME, 3, FAR)}
+
+
+def test_an_overheard_error_cuts_paths() -> None:
+    """It is not passed on."""
+    node = bench(promiscuous=True)
+    node.agent.cache.add((ME, 3, 4, FAR), 0)
+    assert overhear(node, RouteError(4, 5, route_along((4, 3, 5)), 1, FAR), 4, 3) == []
+    assert set(node.agent.cache) == {(ME, 3, 4)}
+
+
+def test_a_route_is_shortened_by_a_later_node_on_it_that_hears_the_packet_early() -> None:
+    """Section 3.4.3: a reply without the nodes between goes to the source; the next one waits for GratReplyHoldoff."""
+    node = bench(promiscuous=True)
+    packet = data(5, 4, 3, ME, FAR, left=2)
+    ((to, reply),) = sent(overhear(node, packet, 4, 3), RouteReply)
+    assert (to, reply.destination, reply.addresses) == (4, 5, (4, ME, FAR))
+    assert nodes_of(reply) == (ME, 4, 5)
+    assert not sent(overhear(node, packet, 4, 3, SECOND - 1), RouteReply)
+    assert sent(overhear(node, packet, 4, 3, SECOND), RouteReply)
+
+
+def test_the_destination_shortens_a_route_and_a_node_that_has_passed_the_packet_on_does_not() -> None:
+    """Nor does the next node, whose turn it is, or a node that is not on the route."""
+    node = bench(promiscuous=True)
+    ((_, reply),) = sent(overhear(node, data(5, 4, 3, ME, left=1), 4, 3), RouteReply)
+    assert reply.addresses == (4, ME)
+    for packet, sender, to in (
+        (data(5, ME, 4, 3, FAR, left=1), 4, 3),
+        (data(7, 4, ME, FAR, left=1), 4, ME),
+        (data(8, 4, 3, FAR, left=1), 4, 3),
+    ):
+        assert not sent(overhear(node, packet, sender, to), RouteReply)
+
+
+def test_a_waiting_reply_is_withdrawn_once_its_asker_uses_a_route_that_is_as_short() -> None:
+    """Section 8.2.5: three hops here; a longer route spares nothing."""
+    for path, remains in (((5, 1, 2, FAR), 0), ((5, 1, 2, 3, FAR), 1)):
+        node = Bench(Dsr, promiscuous=True)
+        node.agent.cache.add((ME, FAR), 0)
+        node.hear(request(5, FAR, 1), 1)
+        (timer,) = node.timers
+        overhear(node, data(*path, left=len(path) - 3), 1, 2)
+        assert len(sent(node.fire(timer), RouteReply)) == remains
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=6)), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))

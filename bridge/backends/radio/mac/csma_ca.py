@@ -30,6 +30,7 @@ from roambus.bridge.backends.radio.mac.interface import (
     enqueue,
     fail_message,
     is_for,
+    overhear,
     set_timer,
     take_first,
 )
@@ -99,6 +100,8 @@ def receive(s: State, frame: int, arrival: Any, now: int) -> None:
         if s.frames[frame].passed_on == 0:
             s.frames[frame].passed_on = 1
             deliver(s, frame, arrival)
+    else:
+        overhear(s, frame, arrival)
 
 
 @compiled

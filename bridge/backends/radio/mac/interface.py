@@ -139,8 +139,20 @@ def is_for(destination: int, receiver: int) -> bool:
 @compiled
 def deliver(s: State, frame: int, arrival: Any) -> None:
     """Count the frame, and put it into the outbox."""
-    run = s.run[0]
     s.nodes[arrival.receiver].received += 1
+    _put_out(s, frame, arrival)
+
+
+@compiled
+def overhear(s: State, frame: int, arrival: Any) -> None:
+    """Put a unicast between others into the outbox if the node listens to them."""
+    if s.nodes[arrival.receiver].overhears:
+        _put_out(s, frame, arrival)
+
+
+@compiled
+def _put_out(s: State, frame: int, arrival: Any) -> None:
+    run = s.run[0]
     delivery = s.deliveries[run.deliveries]
     delivery.receiver, delivery.frame = arrival.receiver, frame
     delivery.rssi, delivery.lqi = arrival.rssi, arrival.lqi

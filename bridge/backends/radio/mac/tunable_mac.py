@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import state
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac.interface import IDLE, deliver, enqueue, is_for, set_timer, take_first
+from roambus.bridge.backends.radio.mac.interface import (
+    IDLE,
+    deliver,
+    enqueue,
+    is_for,
+    overhear,
+    set_timer,
+    take_first,
+)
 from roambus.bridge.backends.radio.radio import buffer_frame, turn_to
 from roambus.bridge.backends.radio.receiver import measured_power
 from roambus.bridge.backends.radio.state import (
@@ -78,6 +86,8 @@ def receive(s: State, frame: int, arrival: Any, now: int) -> None:
         deliver(s, frame, arrival)
         if s.nodes[receiver].mac == RECEIVING:  # it has waited for this packet
             _go_on(s, receiver, now)
+    else:
+        overhear(s, frame, arrival)
 
 
 @compiled
