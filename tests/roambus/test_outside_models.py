@@ -40,7 +40,7 @@ def install(folder: Path, name: str, project: str) -> None:
 def site(tmp_path: Path) -> Path:
     """Both packages of the page, installed, and their templates."""
     sources = dict(zip(("slots/settings.py", "slots/mac.py", "drift/model.py"), blocks("python"), strict=True))
-    templates = dict(zip(("slotted.ini.j2", "drifting.ini.j2"), blocks("text"), strict=True))
+    templates = dict(zip(("slots/slotted.ini.j2", "drifting.ini.j2"), blocks("text"), strict=True))
     for name, content in {**sources, **templates, "slots/__init__.py": "", "drift/__init__.py": ""}.items():
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
@@ -102,6 +102,16 @@ def test_a_wrong_value_of_its_key_is_refused(call: Call) -> None:
     assert '"Drift" is not known here: it must be GaussMarkov, LineMobilityManager' in done.stderr
 
 
+def test_a_package_brings_its_templates_and_sweeps(site: Path, call: Call) -> None:
+    """By name, and in the list; none replaces one of ours."""
+    (site / "slots/slow.toml").write_text('# Slow slots.\ntemplate = "slotted"\n[agents]\ngossip = {}\n')
+    (site / "slots/tree.ini.j2").write_text("# No tree.\n")
+    listed = call("list").stdout
+    assert "Slow slots." in listed
+    assert "No tree." not in listed
+    assert "SlottedAloha" in call("run", "slotted", "--agent", "gossip", "--render").stdout
+
+
 def test_a_change_of_the_model_is_another_run(site: Path, call: Call) -> None:
     """A complete run stays as it is; a comment changes nothing."""
     assert run_drifting(call).returncode == 0
@@ -126,7 +136,7 @@ def test_something_else_is_no_model(site: Path, call: Call) -> None:
 def test_a_mac_without_its_functions_is_refused(site: Path, call: Call) -> None:
     """Before anything is compiled."""
     (site / "slots/mac.py").write_text("")
-    done = call("run", "slotted.ini.j2", "--agent", "gossip")
+    done = call("run", "slotted", "--agent", "gossip")
     assert done.returncode == 2
     assert "the MAC slots.mac has no accept and no receive" in done.stderr
 
@@ -135,7 +145,7 @@ def test_a_mac_without_its_functions_is_refused(site: Path, call: Call) -> None:
 def test_an_outside_mac_sends_in_its_slots(site: Path, call: Call) -> None:
     """Each delivery of a message of one length comes at the same time after the start of a slot."""
     limits = ("--set", "nodes=2", "--set", "side=10", "--set", "time_limit=20", "--set", "roles=publisher subscriber")
-    done = call("run", "slotted.ini.j2", "--agent", "flooding", *limits, "--out", "out")
+    done = call("run", "slotted", "--agent", "flooding", *limits, "--out", "out")
     assert done.returncode == 0, done.stderr
     received = [float(str(row["time_s"])) for row in trace_of(site, "out") if row["event"] == "deliver" and row["hops"]]
     offsets = [time % SLOT_S for time in received]
