@@ -1,6 +1,6 @@
 """Routing protocols of ns-3 beside ours: the same places, the same movement file, the same flows.
 
-python -m benchmarks.ns3_routing [--protocols aodv,dsdv,olsr,dsr] [--only SCENARIO] [--csv]
+python -m benchmarks.ns3_routing [--protocols aodv,dsdv,olsr,dsr] [--only SCENARIO] [--param NAME=VALUE] [--csv]
 
 ns-3 is found as by the back-end (`pip install --no-deps ns3`, or NS3_ROOT), and ns3_worker.cc is compiled. Printed
 are means over a few seeds: delivery, hops, messages as nodes send them, routing packets and their bytes above IP and
@@ -26,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -181,18 +182,20 @@ def _points(case: Case, seed: int, node: int) -> Sequence[tuple[float, float, fl
     )
 
 
-def scenario_of(case: Case, seed: int, folder: Path, protocol: str = AODV) -> Scenario:
+def scenario_of(case: Case, seed: int, folder: Path, protocol: str = AODV, more: str = "") -> Scenario:
     """The scenario as our back-ends read it; its movement file is written into the folder."""
     (folder / "movements").write_text(movements(case, seed), encoding="utf-8")
-    return parse_scenario(ini_of(case, seed, protocol), TEMPLATE.file, TEMPLATES, {"movements": folder / "movements"})
+    return parse_scenario(
+        ini_of(case, seed, protocol, more), TEMPLATE.file, TEMPLATES, {"movements": folder / "movements"}
+    )
 
 
-def ini_of(case: Case, seed: int, protocol: str = AODV) -> str:
-    """The ini of a run, which names its movement file."""
+def ini_of(case: Case, seed: int, protocol: str = AODV, more: str = "") -> str:
+    """The ini of a run, which names its movement file; `more` are parameters of ours."""
     variables: dict[str, int | float | str | bool] = {
         "seed": seed,
         "agent": protocol,
-        "agent_parameters": OURS.get(protocol, ""),
+        "agent_parameters": f"{OURS.get(protocol, '')} {more}".strip(),
         "seconds": case.seconds,
         "side": case.side,
         "nodes": case.size,
@@ -210,17 +213,17 @@ def ini_of(case: Case, seed: int, protocol: str = AODV) -> str:
 # The simulators
 
 
-def run_ours(case: Case, seed: int, protocol: str = AODV) -> Result:
+def run_ours(case: Case, seed: int, protocol: str = AODV, more: str = "") -> Result:
     """Our protocol over ideal links, or over the embedded radio."""
     with tempfile.TemporaryDirectory() as name:
-        scenario = scenario_of(case, seed, Path(name), protocol)
+        scenario = scenario_of(case, seed, Path(name), protocol, more)
     return hosted(case, scenario, make_ideal(scenario) if case.range_m else RadioBackend(scenario), protocol)
 
 
-def run_over_ns3(case: Case, seed: int, protocol: str = AODV) -> Result:
+def run_over_ns3(case: Case, seed: int, protocol: str = AODV, more: str = "") -> Result:
     """Our protocol over the Wi-Fi of ns-3, which reports no lost frame to it; raises UserError, BackendError."""
     with tempfile.TemporaryDirectory() as name:
-        scenario = replace(scenario_of(case, seed, Path(name), protocol), ns3=Ns3Settings("wifi"))
+        scenario = replace(scenario_of(case, seed, Path(name), protocol, more), ns3=Ns3Settings("wifi"))
         return hosted(case, scenario, Ns3Factory().make(scenario, PROTOCOLS[protocol], Path(name)), protocol)
 
 
@@ -296,20 +299,20 @@ def _result(case: Case, found: Mapping[str, Any]) -> Result:
 # The table
 
 _TYPES = ("RREQ", "RREP", "RERR", "HELLO", "PACKET")
+Run = Callable[[Case, int, str], Result]
+OVER_NS3 = "roambus over ns-3"
 _HEAD = ("scenario", "protocol", "simulator", "delivered", "hops", *_TYPES, "routing", "routing bytes", "CPU (s)")
 
 
 def rows_of(
-    cases: Sequence[Case], protocol: str, seeds: int, worker: Path | None, *, bridged: bool
+    cases: Sequence[Case], protocol: str, seeds: int, worker: Path | None, ours: Mapping[str, Run]
 ) -> Iterator[tuple[str, ...]]:
-    """A row for each scenario and simulator: means over the seeds. If `bridged`, ours over ns-3 is one of them."""
+    """A row for each scenario and simulator: means over the seeds. `ours` are ways to run our protocol, by name."""
     theirs = {} if worker is None else run_ns3(cases, seeds, worker, protocol)
     for case in cases:
-        ours = [run_ours(case, seed, protocol) for seed in range(seeds)]
-        yield (case.name, protocol, "roambus", *_cells(ours))
-        if bridged and not case.range_m:  # ns-3's channel here knows no disk
-            over = [run_over_ns3(case, seed, protocol) for seed in range(seeds)]
-            yield (case.name, protocol, "roambus over ns-3", *_cells(over))
+        for name, run in ours.items():
+            if name != OVER_NS3 or not case.range_m:  # ns-3's channel here knows no disk
+                yield (case.name, protocol, name, *_cells([run(case, seed, protocol) for seed in range(seeds)]))
         if case.name in theirs:
             yield (case.name, protocol, "ns-3", *_cells(theirs[case.name]))
 
@@ -340,14 +343,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--protocols", default=AODV, help=f"some of {','.join(PROTOCOLS)}")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="", help="scenarios whose names begin so")
+    parser.add_argument("--param", default="", help="parameters of ours, such as 'link_feedback=false'")
     parser.add_argument("--csv", action="store_true", help="print the table as CSV")
     asked = parser.parse_args(arguments)
     cases = [case for case in CASES if case.name.startswith(asked.only)]
     protocols = [name for name in PROTOCOLS if name in asked.protocols.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         worker = _unless_missing("ns-3", lambda: build_worker(Path(folder)))
-        bridged = _unless_missing("roambus over ns-3", find_adapter) is not None
-        rows = (row for name in protocols for row in rows_of(cases, name, asked.seeds, worker, bridged=bridged))
+        ours: dict[str, Run] = {"roambus": partial(run_ours, more=asked.param)}
+        if _unless_missing(OVER_NS3, find_adapter) is not None:
+            ours[OVER_NS3] = partial(run_over_ns3, more=asked.param)
+        rows = (row for name in protocols for row in rows_of(cases, name, asked.seeds, worker, ours))
         if asked.csv:
             csv.writer(sys.stdout, lineterminator="\n").writerows(chain([_HEAD], rows))
         else:

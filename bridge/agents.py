@@ -30,7 +30,7 @@ from roambus.bridge.system.code import (
     project_files,
 )
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.imports import files_read, import_file, import_installed, import_module
+from roambus.bridge.system.imports import import_file, import_installed, import_module
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import describe_parameters, unknown
 
@@ -276,11 +276,6 @@ def data_hash(reference: str, agent: type[Agent]) -> bytes:
     """Return a hash of the names and contents of a class's data files, empty without any; raise UserError, OSError."""
     files = data_of(reference, agent).items()
     return b"".join(sha256(name.encode()).digest() + sha256(file.read_bytes()).digest() for name, file in files)
-
-
-def unnamed_data(agent: type[Agent]) -> list[Path]:
-    """Return the files beside the agent that it read while it was imported, and does not name in `data_files`."""
-    return sorted(files_read(agent.__module__) - {*data_of(agent.__name__, agent).values()})
 
 
 def class_docstring(target: str) -> str | None:

@@ -185,7 +185,7 @@ def own_entries(kind: str) -> dict[str, str]:
     found: dict[str, str] = {}
     pattern, read = KINDS[kind].own
     for file in sorted(Path().glob(pattern)) if pattern else ():
-        with suppress(OSError, ValueError, SyntaxError, RecursionError):
+        with suppress(OSError, ValueError, SyntaxError, RecursionError, MemoryError):
             found |= read(file)
     return found
 

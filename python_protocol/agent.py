@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -232,12 +233,16 @@ class Agent(Process):
     """Its notes in transcripts: "{node} caches {subject}", or "" for one never shown."""
     oracle_subscribers: ClassVar[bool] = False
     """Whether it uses `Publish.subscribers`, an oracle; comparison tables mark it."""
+    oracle_positions: ClassVar[bool] = False
+    """Whether it uses `Publish.places`, another; it needs positions, too."""
     data_files: ClassVar[tuple[str, ...]] = ()
     """Files beside its own that it reads: a change of one makes its runs again, and crates hold them."""
     needs_levels: bool = False
     """Whether it needs RSSI and LQI, which are NaN unmeasured, as in live runs."""
     needs_position: bool = False
     """Whether each event finds `position` and `velocity` set."""
+    farthest_m: ClassVar[float] = inf
+    """The greatest x and y that its messages carry: scenarios with farther places are refused before the run."""
     position: tuple[float, float] | None
     """(x, y) in m by the node's receiver; None without one, and in the constructor."""
     velocity: tuple[float, float] | None
@@ -286,6 +291,10 @@ class Agent(Process):
     def needs_overheard(self) -> bool:
         """Whether this node takes unicast frames between others by `Overheard`; each one costs time."""
         return Overheard in self.handlers
+
+    def unsent(self) -> Iterable[tuple[Notification, NodeId]]:
+        """Return the notifications that wait here, with subscribers: at a run's end each has a row `store`."""
+        return ()
 
     def listings(self, names: Names) -> Mapping[str, Listing]:  # not all agents have any
         """Return the tables for transcripts, by name: "table" for the routing table."""

@@ -25,7 +25,7 @@ from roambus.python_protocol.parts.digest import Digest, Held, beyond, exceeds, 
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime, from_seconds
-from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
+from roambus.python_protocol.trace_rows import DROP, KEEP, RELEASE, ROUTE, node_list
 
 HEADER_BYTES = 3
 """Tag and length: no beacon is smaller."""
@@ -317,7 +317,9 @@ class RepairingGossip(Gossip):
         self._drop_outdated(identifier.publisher, identifier.sequence)
         self._digest.add(identifier)
         self._copies[identifier], self._on_air[identifier] = copy, self._now
+        self.note(KEEP, notification_id=str(identifier))
         for old in [held for held in self._copies if not holds(self._of(held.publisher), held)]:
+            self.note(RELEASE, notification_id=str(old), detail="older than the newest 64")
             del self._copies[old], self._on_air[old]
 
     def _drop_outdated(self, publisher: NodeId, newest: int) -> None:

@@ -149,6 +149,8 @@ class Publish:
 
     notification: Notification
     subscribers: tuple[NodeId, ...] = ()
+    places: tuple[tuple[float, float], ...] = ()
+    """Where each subscriber is (m), for an agent with `oracle_positions`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,10 +55,12 @@ _COMPARE: dict[Operator, Callable[[Any, Any], bool]] = {
     Operator.GREATER: operator.gt,
     Operator.GREATER_OR_EQUAL: operator.ge,
 }
-_WHOLE, _NUMBER = re.compile(r"[-+]?[0-9]+"), re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_CIRCLE = re.compile(r"\s*{0}\s+of\s+\(\s*{0}\s*,\s*{0}\s*\)\s*".format(r"([-+]?\d+(?:\.\d+)?)"))
-_AROUND_ME = re.compile(r"(\d+(?:\.\d+)?)\s+of\s+me\s*")
-_INSIDE = re.compile(r"\s*inside\s+\({0},{0}\)\s*-\s*\({0},{0}\)\s*".format(r"\s*([-+]?\d+(?:\.\d+)?)\s*"))
+_REAL_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_WHOLE, _NUMBER = re.compile(r"[-+]?[0-9]+"), re.compile(_REAL_NUMBER)
+_CIRCLE = re.compile(rf"\s*({_REAL_NUMBER})\s+of\s+\(\s*({_REAL_NUMBER})\s*,\s*({_REAL_NUMBER})\s*\)\s*")
+_AROUND_ME = re.compile(rf"\s*({_REAL_NUMBER})\s+of\s+me\s*")
+_INSIDE = re.compile(r"\s*inside\s+\({0},{0}\)\s*-\s*\({0},{0}\)\s*".format(rf"\s*({_REAL_NUMBER})\s*"))
+_AREA_WORD = re.compile(r"\s*(within|inside)\s+[^!<>=\s]")
 _SYNTAX = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(!=|<=|>=|=|<|>|\bprefix\b|\bexists\b)\s*(.*?)\s*", re.DOTALL)
 
 
@@ -222,8 +224,8 @@ class Filter:
         return any(_is_around_me(constraint) for constraint in self.constraints)
 
     def around(self, place: tuple[float, float]) -> Filter:
-        """Return the filter of a subscriber at a place (m, to 0.1 m)."""
-        here = "({:g}, {:g})".format(*(round(coordinate, 1) for coordinate in place))
+        """Return the filter of a subscriber at a place (m)."""
+        here = f"({_exact(place[0])}, {_exact(place[1])})"
         return Filter(
             tuple(
                 Constraint("", Operator.WITHIN, str(constraint.operand).replace("me", here))
@@ -326,17 +328,27 @@ def _parse_area(text: str) -> list[Constraint]:
         ]
     word, _, operand = text.strip().partition(" ")
     area, around_me = circle(operand), _AROUND_ME.fullmatch(operand)
-    radius = area[0] if area else float(around_me[1]) if around_me else None
-    if word != "within" or radius is None:
+    numbers = area or ((float(around_me[1]),) if around_me else ())
+    if word != "within" or not numbers:
         return []
-    if radius <= 0:
-        raise ValueError(f"{text.strip()!r} is an area of no size")
-    written = "{:g} of ({:g}, {:g})".format(*area) if area else f"{radius:g} of me"
-    return [Constraint("", Operator.WITHIN, written)]
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError(f"{text.strip()!r} is an area without an end")
+    if numbers[0] <= 0:
+        raise ValueError(f"{text.strip()!r} is an area of no size: its radius is above 0")
+    radius, *centre = map(_exact, numbers)
+    return [Constraint("", Operator.WITHIN, f"{radius} of ({', '.join(centre)})" if centre else f"{radius} of me")]
+
+
+def _exact(number: float) -> str:
+    """Return the shortest text that is read as this number: areas travel as text."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def _parse_constraint(text: str) -> Constraint:
     match = _SYNTAX.fullmatch(text)
+    if match is None and _AREA_WORD.match(text):
+        areas = "within 50 of (40, 20), within 50 of me or inside (0, 0)-(30, 30)"
+        raise ValueError(f"{text.strip()!r} is not an area such as {areas}")
     if match is None:
         raise ValueError(f"{text.strip()!r} is not a constraint such as topic = 'news', price < 10 or name exists")
     comparison = Operator(match[2])

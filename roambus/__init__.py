@@ -80,7 +80,7 @@ if TYPE_CHECKING:  # where each name comes from, for type checkers and for `home
         from_seconds,
         to_seconds,
     )
-    from roambus.python_protocol.trace_rows import DROP, MIGRATE, REPLAY, ROUTE, STORE, node_list
+    from roambus.python_protocol.trace_rows import DROP, KEEP, MIGRATE, RELEASE, REPLAY, ROUTE, STORE, node_list
     from roambus.spark.metrics.metric import Kind, Metric, Scale, metric
     from roambus.spark.metrics.run import Run, once
 
@@ -90,11 +90,13 @@ __all__ = [
     "BROADCAST",
     "DROP",
     "I64",
+    "KEEP",
     "MICROSECOND",
     "MIGRATE",
     "MILLISECOND",
     "NANOSECOND",
     "NO_LINK",
+    "RELEASE",
     "REPLAY",
     "ROUTE",
     "SECOND",

@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import traceback
+import warnings
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -50,6 +51,7 @@ def main() -> None:
     """Run the command line; an explainable error gets one message and its exit code."""
     _open_closed_streams()
     _print_any_name()
+    _escape_warnings()
     # OpenBLAS raises SIGINT where memory has no room for its threads; nothing here gains from them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     output = CommandOutput(owns_process=True)
@@ -73,6 +75,12 @@ def main() -> None:
         if (expected := _expected(error)) is None:
             raise
         _fail(output, *expected)
+
+
+def _escape_warnings() -> None:
+    """A library's warning can quote a stranger's name."""
+    usual = warnings.formatwarning
+    warnings.formatwarning = lambda *about, **more: escaped(usual(*about, **more))
 
 
 def _run(output: CommandOutput) -> int:

@@ -15,7 +15,7 @@ backend = "ideal"
 seeds = 3
 
 [set]
-time_limit = 5 # s
+time_limit = 60 # s
 
 [agents]
 flooding = {}
@@ -64,7 +64,7 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
     [
         ("--quick --seeds 1", (1, 1)),
         ("--quick", (1, 2)),
-        ("--seeds 1 --set time_limit=3", (2, 1)),
+        ("--seeds 1 --set time_limit=58", (2, 1)),
         ("--precision 9 --metric messages --first-seeds 3", (1, 3)),
     ],
 )
@@ -81,7 +81,7 @@ def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
     assert len(list(out.glob("traces/**/trace.parquet"))) == agents * seeds
     report = (out / "report.html").read_text()
     assert f" --seeds {seeds} --" in report
-    assert f" --set time_limit={3 if '--set' in options else 5} " in report
+    assert f" --set time_limit={58 if '--set' in options else 60} " in report
 
 
 def test_a_value_that_no_sweep_of_the_study_takes_is_named(

@@ -148,6 +148,14 @@ def forge_json(content: bytes, random: Random) -> bytes:
     return json.dumps(tree).encode(errors="surrogatepass")
 
 
+def forged(text: bytes, random: Random) -> bytes:
+    """The text with a value in it that is another one, if it is JSON; else the text damaged."""
+    try:
+        return forge_json(text, random)
+    except ValueError:
+        return damage(text, random)
+
+
 def _changed(tree: Any, random: Random) -> Any:
     if isinstance(tree, dict | list) and tree and random.random() < 0.85:
         key = random.choice(list(tree) if isinstance(tree, dict) else range(len(tree)))
@@ -169,12 +177,16 @@ def forge_table(content: bytes, random: Random) -> bytes:
         for _ in range(random.randint(1, _MOST_CHANGES)):
             table = _other_table(table, random)
         pq.write_table(table, sink, write_page_checksum=True)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return damage(content, random)
     return sink.getvalue()
 
 
 def _other_table(table: pa.Table, random: Random) -> pa.Table:
+    if table.schema.metadata and random.random() < 0.1:
+        told = dict(table.schema.metadata)
+        name = random.choice(sorted(told))
+        return table.replace_schema_metadata({**told, name: random.choice((*NASTY, forged(told[name], random)))})
     if not table.num_columns or random.random() < 0.1:
         return random.choice((table.slice(0, 0), pa.table({"x": [1]}), table.replace_schema_metadata({"pandas": b"{"})))
     place = random.randrange(table.num_columns)

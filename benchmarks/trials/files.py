@@ -23,6 +23,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.trials.damage import damage, forge_json, forge_table
+from benchmarks.trials.formats import INPUTS, lay_inputs
 from benchmarks.trials.harness import Chapter, Outcome, TrialOptions, patience
 from roambus.bridge.formats.movement import Extent, read_movement
 from roambus.bridge.runs.layout import find_traces, read_asked
@@ -113,6 +114,7 @@ def lay(folder: Path) -> None:
     aggregate(folder)
     draw_figures(folder)
     write_report(folder)
+    lay_inputs(folder, run)
 
 
 @contextmanager
@@ -179,6 +181,7 @@ def _movement(name: str) -> Reader:
     return lambda folder: read_movement(folder / name, extent)
 
 
+_FORGERS = {"metadata of a crate": forge_json, "cache of metrics": forge_table}
 SUBJECTS = (
     Subject(
         "trace",
@@ -205,8 +208,9 @@ SUBJECTS = (
     Subject("params", "walk.params", (_movement("walk.movements"),)),
     Subject("setdest", "walk.tcl", (_movement("walk.tcl"),)),
     Subject("scenario", "line.txt", (lambda folder: transcribe(folder / "line.txt"),)),
+    *(Subject(name, file, (reader,), _FORGERS.get(name)) for name, file, reader in INPUTS),
 )
-"""All kinds; those whose readers need Spark come last."""
+"""All kinds."""
 
 
 def judge(call: Callable[[], object]) -> tuple[str, list[str]]:

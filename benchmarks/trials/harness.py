@@ -192,17 +192,24 @@ class TooLongError(Exception):
     """A call has taken longer than was promised."""
 
 
+WAITING = 15
+"""A call may wait this many times longer than it may compute: the machine can have other work."""
+
+
 @contextmanager
 def patience(within_s: int) -> Iterator[None]:
-    """Raises TooLongError in the block once it has taken so long."""
+    """Raises TooLongError in the block once it has computed so long, or waited much longer."""
 
     def end(_: int, __: FrameType | None) -> None:
         raise TooLongError(f"longer than {within_s} s")
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(within_s)
+    before = {number: signal.signal(number, end) for number in (signal.SIGPROF, signal.SIGALRM)}
+    signal.setitimer(signal.ITIMER_PROF, within_s)
+    signal.alarm(WAITING * within_s)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

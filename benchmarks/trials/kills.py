@@ -82,8 +82,7 @@ SWEEP = """template = "tree"
 backend = "ideal"
 seeds = 2
 [set]
-time_limit = 20
-publish_until = 15
+time_limit = 60
 [axes]
 delay = ["1ms", "5ms"]
 [agents]

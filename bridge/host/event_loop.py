@@ -27,6 +27,7 @@ from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.tree import check_faults, rewirings
 from roambus.bridge.system.errors import AgentError
+from roambus.bridge.system.interrupts import termination_noticed
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
@@ -56,6 +57,7 @@ from roambus.python_protocol.trace_rows import (
     RADIO,
     RECEIVE,
     SEND,
+    STORE,
 )
 
 MAX_TIMERS_AT_ONCE = 100_000
@@ -88,7 +90,7 @@ class Host:
         self._trace = trace
         self._agents = make_agents(scenario, agent_class, chance)
         self._codec = CodecCheck(agent_class, everything=check)
-        self._receivers = Receivers(scenario) if agent_class.needs_position else None
+        self._receivers = Receivers(scenario, agent_class.farthest_m) if agent_class.needs_position else None
         around = (self._receivers.wrap, *wrappers) if self._receivers else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
@@ -119,8 +121,16 @@ class Host:
             raise
         finally:
             totals = self._backend.close()
+        self._trace_unsent(end, totals)
         trace_totals(self._trace, end, totals)
         return totals
+
+    def _trace_unsent(self, end: SimTime, totals: Totals) -> None:
+        """Rows for notifications that still wait on nodes, so that no row has to be guessed."""
+        died = totals.counts.get(DEATHS) or (0,) * len(self._agents)
+        for agent in (agent for agent in self._agents if not died[agent.node]):
+            for notification, subscriber in agent.unsent():
+                self._trace.add(TraceRow(end, agent.node, STORE, None, str(notification.id), subscriber))
 
     def _run_steps(self) -> SimTime:
         """Returns when the run ends."""
@@ -140,6 +150,8 @@ class Host:
         while (step := advance(outgoing, wake_up)) is not None:
             outgoing.clear()
             wake_up = self._handle_step(step)
+            if termination_noticed():  # Python swallows what is raised in a callback of its own
+                raise KeyboardInterrupt
         return hello.time_limit
 
     def _schedule_workload(self, hello: Hello) -> None:

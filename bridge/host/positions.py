@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from math import inf
 from operator import itemgetter
 from random import Random
 from typing import cast
@@ -16,13 +18,13 @@ from roambus.bridge.host.agents import Handle
 from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.mobility.paths import Path, paths_of
-from roambus.bridge.scenario.definition import Command, Follow, Scenario
+from roambus.bridge.scenario.definition import Command, Follow, Publication, Scenario, Workload
 from roambus.bridge.scenario.nodes import Handling, NodeSettings, X, Y
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.actions import Action
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Subscribe, Unsubscribe
-from roambus.python_protocol.filters import Filter
+from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
+from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -34,12 +36,11 @@ _time = itemgetter(0)
 class Receivers:
     """The position receivers of a run, whose `wrap` is a host's wrapper."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        """Raise UserError for a node without a place."""
-        self._receivers = [
-            Receiver(node, settings, path, scenario.seed)
-            for node, (settings, path) in enumerate(zip(scenario.nodes, located(scenario), strict=True))
-        ]
+    def __init__(self, scenario: Scenario, farthest_m: float = inf) -> None:
+        """Raise UserError for a node without a place, or farther than `farthest_m` in x or y."""
+        paths = located(scenario)
+        _check_reach(scenario, paths, farthest_m)
+        self._receivers = [Receiver(node, scenario.nodes[node], path, scenario.seed) for node, path in enumerate(paths)]
 
     def learn(self, moves: Iterable[Move]) -> None:
         """Replace the scenario's ways by the simulator's."""
@@ -48,10 +49,13 @@ class Receivers:
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Give the agent its position and velocity before each event."""
-        fix = self._receivers[agent.node].fix
+        fix, is_told = self._receivers[agent.node].fix, agent.oracle_positions
 
         def handle_located(event: Event, now: SimTime) -> Iterable[Action]:
-            agent.position, agent.velocity = fix(getattr(now, "at", now))  # of an exploration's moment
+            at = getattr(now, "at", now)  # of an exploration's moment
+            agent.position, agent.velocity = fix(at)
+            if is_told and isinstance(event, Publish):
+                event = replace(event, places=tuple(self._receivers[node].place(at) for node in event.subscribers))
             return handle(event, now)
 
         return handle_located
@@ -65,7 +69,9 @@ class Receiver:
         self._points: list[WayPoint] = []
         self._stream = f"position/{seed}/{node}"
         self._offset = self._error(settings.position_offset_m, "offset")
-        self._last: tuple[SimTime, tuple[Pair | None, Pair | None]] = (-1, (None, None))
+        self._fixed: SimTime | None = None
+        """When the last fix was."""
+        self._last: tuple[Pair | None, Pair | None] = None, None
 
     def learn(self, point: WayPoint) -> None:
         """Add a point, in place of later ones."""
@@ -80,11 +86,15 @@ class Receiver:
         if not settings.has_receiver:
             return None, None
         at = now - now % settings.fix_interval if settings.fix_interval else now
-        if at != self._last[0]:
+        if at != self._fixed:
             (x, y), velocity = motion(self._path, at / SECOND)
             (dx, dy), (nx, ny) = self._offset, self._error(settings.position_noise_m, at)
-            self._last = at, ((x + dx + nx, y + dy + ny), velocity)
-        return self._last[1]
+            self._fixed, self._last = at, ((sum((x, dx, nx)), sum((y, dy, ny))), velocity)
+        return self._last
+
+    def place(self, now: SimTime) -> Pair:
+        """Return the true place of the node (m)."""
+        return motion(self._path, now / SECOND)[0]
 
     def _error(self, sigma_m: float, of: object) -> Pair:
         """Draw an error; its own generator makes it independent of all others."""
@@ -109,7 +119,8 @@ def located(scenario: Scenario) -> list[Path]:
     """Return all nodes' paths; raise UserError if nodes have no places, as in most given graphs."""
     paths, nodes = paths_of(scenario), scenario.nodes
     placeless = [node for node, settings in enumerate(nodes) if settings.position is None and not any(scenario.field_m)]
-    if placeless or (len(paths) > 1 and len(set(map(tuple, paths))) == 1):
+    # Without keys, the nodes of an ini are at (0, 0): where each of several is, nobody has said where any is.
+    if placeless or (len(paths) > 1 and set(map(tuple, paths)) == {(WayPoint(0.0, 0.0, 0.0),)}):
         node = placeless[0] if placeless else 0
         raise UserError(
             f"agent {scenario.agent} or its workload needs positions, and node {node} has no place of its own: "
@@ -118,8 +129,32 @@ def located(scenario: Scenario) -> list[Path]:
     return paths
 
 
+def _check_reach(scenario: Scenario, paths: Iterable[Path], farthest_m: float) -> None:
+    """Refuse nodes and notifications at places that the agent's messages cannot carry; raises UserError."""
+    told = f"which the messages of agent {scenario.agent} cannot carry: they reach {farthest_m} m from (0, 0)"
+    for node, path in enumerate(paths):
+        for point in path:
+            if max(abs(point.x), abs(point.y)) > farthest_m:
+                raise UserError(f"node {node} comes to ({point.x}, {point.y}), {told}")
+    for node, attributes in _published(scenario.workload):
+        for axis in ("x", "y"):
+            if isinstance(value := attributes.get(axis), int | float) and abs(value) > farthest_m:
+                raise UserError(f"node {node} publishes with {axis} = {value}, {told}")
+
+
+def _published(workload: Workload) -> Iterator[tuple[NodeId, dict[str, Value]]]:
+    """Yield the publishers with what they publish."""
+    for publications in workload.publications:
+        yield publications.node, dict(publications.attributes)
+    for _, node, command in workload.commands:
+        if isinstance(command, Publication):
+            yield node, dict(command.attributes)
+
+
 # For receivers without an interval between fixes.
 AREA_INTERVAL = SECOND
+_DIGITS = 1
+"""Of the area that a node subscribes to: less than 0.1 m is no reason for a new subscription."""
 
 
 class Areas:
@@ -157,7 +192,7 @@ class Areas:
                 f"node {node} subscribes to an area around itself, and has no receiver: "
                 f"set {path_of(NodeSettings, 'has_receiver')} = true"
             )
-        return place
+        return round(place[0], _DIGITS), round(place[1], _DIGITS)
 
 
 def follow(scenario: Scenario, entry: Command) -> Iterator[Command]:

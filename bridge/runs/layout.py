@@ -22,7 +22,7 @@ from types import FunctionType
 from typing import Any
 
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.files import open_regular, read_bounded
+from roambus.bridge.system.files import check_writable, open_regular, read_bounded
 from roambus.bridge.system.limits import RUNS as MOST_RUNS
 
 SWEEP_FILE = "sweep.json"
@@ -110,22 +110,33 @@ _RESTORE = "restore it, or delete it and run the sweep again"
 def read_asked(results: Path) -> dict[str, Any]:
     """Read this folder's `sweep.json`, every key checked; empty without one. Raises UserError."""
     file = results / SWEEP_FILE
-    if not file.is_file():
+    if not os.path.lexists(file):
         return {}
     try:
         with open_regular(file) as opened:
             content = read_bounded(opened, MOST_BYTES)
         if len(content) > MOST_BYTES:
             raise _wrong(file, f"it is larger than {MOST_BYTES >> 20} MiB")
-        sweep = json.loads(content.decode())
+        sweep: dict[str, Any] = json.loads(content.decode())
+    except OSError as error:
+        raise _wrong(file, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
         raise _wrong(file, str(error)) from None
+    _check(file, sweep)
+    return sweep
+
+
+def _check(file: Path, sweep: Any) -> None:
     if not isinstance(sweep, dict):
         raise _wrong(file, "it describes no sweep")
     for key, shape in _SHAPES.items():
         if key in sweep and not _fits(sweep[key], shape):
             raise _wrong(file, f"{key} is not what a sweep has there")
-    return sweep
+    shown = [list(sweep.get(AGENTS, ())), *map(sweep.get, (STUDY, SWEEP, AXES, TITLES, AXIS_TITLES))]
+    try:
+        check_writable(json.dumps(shown, ensure_ascii=False))  # figures cannot draw half a character
+    except ValueError as error:
+        raise _wrong(file, str(error)) from None
 
 
 def count_runs(asked: Mapping[str, Any]) -> int | None:

@@ -1,7 +1,8 @@
 """A run: its plan, its key, and how it is made in a folder with the trace, the ini, the ini's files and a log.
 
 The key is a hash of everything that can change the trace: ini and files, seed, trace level, kind of back-end, the code
-of agent, host and back-end (`roambus.bridge.system.code`), and the agent's data files.
+of agent, host and back-end (`roambus.bridge.system.code`), and the agent's data files. The trace lists the other files
+that it read (`roambus.bridge.runs.data`). If one of them has changed, the run is another one.
 
 The trace holds the key and is written last, in one step: a killed run has no trace and is made again. A failed run
 leaves a log and the file `failed` with the key.
@@ -30,6 +31,7 @@ from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import parameters_of, shared_generators_unused
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.runs.data import changed_data, data_read
 from roambus.bridge.runs.layout import (
     FAILED_FILE,
     INI_FILE,
@@ -48,6 +50,7 @@ from roambus.bridge.system.child_process import EndedError, OverdueError, run_in
 from roambus.bridge.system.code import MACS, MOBILITIES, code_hash, find_files, is_own, named
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
+from roambus.bridge.system.reading import reading
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, TraceWriter, damage_of, read_footer
 from roambus.bridge.trace.schema import (
     AIR,
@@ -232,14 +235,20 @@ def _run(plan: RunPlan, key: str, backend: BackendFactory, drive: Drive) -> None
     scenario = read_scenario(plan.folder / INI_FILE, simulator_keys_of(backend))
     trace = TraceWriter(plan.level)
     agent = load_agent(plan.agent)
-    driven = drive(plan, scenario, agent, trace, backend)
+    with reading():
+        driven = drive(plan, scenario, agent, trace, backend)
     seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
     used = f"{seconds:.2f} s, {cpu_seconds:.2f} s of CPU, {peak_memory_mib()} MiB at most"
     remarks = [*driven.remarks, *([] if trace.has(PUBLISH) else [NOTHING_PUBLISHED])]
     log = log_of(scenario, f"agent {scenario.agent or plan.agent}, seed {plan.seed}", used, remarks)
     (plan.folder / LOG_FILE).write_text(log, encoding="utf-8")
     about = _about(plan, scenario, agent, backend.name, driven.simulator)
-    counted = {**_times(scenario), **_air(scenario, driven.framing), **_migrations(agent)}
+    counted = {
+        **_times(scenario),
+        **_air(scenario, driven.framing),
+        **_migrations(agent),
+        **data_read(plan.agent, agent),
+    }
     # Last, for it is what makes a run complete.
     trace.write(plan.folder / TRACE_FILE, {RUN_KEY: key, **counted, **about.metadata()})
 
@@ -302,8 +311,8 @@ class TraceState(Enum):
     COMPLETE = "complete"
 
 
-def trace_state(folder: Path, key: str) -> TraceState:
-    """The state of the run with this key; the trace is read to its end.
+def trace_state(folder: Path, key: str, agent: str = "") -> TraceState:
+    """The state of the run with this key, and the files that this agent read; the trace is read to its end.
 
     The right key in the footer is not enough: a full disk or a broken copy damages earlier pages.
     """
@@ -311,7 +320,8 @@ def trace_state(folder: Path, key: str) -> TraceState:
     if not os.path.lexists(trace):
         return TraceState.MISSING
     try:
-        if read_footer(trace).metadata.get(RUN_KEY) != key:
+        metadata = read_footer(trace).metadata
+        if metadata.get(RUN_KEY) != key or (agent and changed_data(agent, metadata) is not None):
             return TraceState.ANOTHER
     except DamagedTraceError:
         return TraceState.DAMAGED

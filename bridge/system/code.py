@@ -189,7 +189,7 @@ def _imported_files(file: Path) -> Iterable[Path]:
 
 def imported_names(file: Path) -> frozenset[str]:
     """Return the modules that a file may import; relative ones begin with dots. Raise OSError."""
-    return _code(file.read_bytes()).imports
+    return _code_of(file).imports
 
 
 @cache
@@ -258,7 +258,7 @@ def code_hash(starts: Iterable[Path]) -> bytes:
 def hash_files(files: Set[Path]) -> bytes:
     """Hash the behaviour of these files alone; raise OSError."""
     ours = set(filter(_is_of_a_part, files))
-    hashes = [_our_code(file).hash for file in ours] + [_code(file.read_bytes()).hash for file in files - ours]
+    hashes = [_our_code(file).hash for file in ours] + [_code_of(file).hash for file in files - ours]
     return sha256(b"".join(sorted(hashes))).digest()
 
 
@@ -267,11 +267,20 @@ def _our_code(file: Path) -> Code:
     return _code(file.read_bytes())
 
 
+def _code_of(file: Path) -> Code:
+    """Return a file's code; raise OSError, and UserError for what Python runs and nobody can follow."""
+    try:
+        return _code(file.read_bytes())
+    except RecursionError:
+        remedy = "write long sums and chains as lists, or put them into a data file"
+        raise UserError(f"{file}: its code is nested too deeply to find what it imports: {remedy}") from None
+
+
 @lru_cache(maxsize=256)
 def _code(source: bytes) -> Code:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):  # whoever imports it gets the message
+    except (SyntaxError, ValueError, MemoryError):  # whoever imports it gets the message
         return Code(sha256(source).digest(), frozenset())
     words: list[str] = []
     imports: list[ast.AST] = []

@@ -1,4 +1,4 @@
-"""Imports the user's modules, by name or by file, and finds the files that these read while they are imported.
+"""Imports the user's modules, by name or by file.
 
 A module finds its helpers beside it, and in the working folder. Python knows a module by its name alone, so two
 different helpers of one name are an error. Otherwise one agent would silently run with the other's helper.
@@ -17,7 +17,6 @@ from hashlib import sha256
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from roambus.bridge.system.code import (
     find_files,
@@ -31,6 +30,7 @@ from roambus.bridge.system.code import (
 )
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.interrupts import is_raised
+from roambus.bridge.system.reading import reading
 
 
 def import_module(what: str, name: str) -> ModuleType:
@@ -38,7 +38,7 @@ def import_module(what: str, name: str) -> ModuleType:
     look_in(Path.cwd())
     files = find_files(name)
     _check_helpers(what, files)
-    with _reading(name, files):
+    with reading():
         return import_installed(what, name)
 
 
@@ -64,7 +64,7 @@ def import_file(what: str, path: Path) -> ModuleType:
     _check_helpers(what, [file])
     sys.modules[name] = module  # dataclasses look their module up while it is being imported
     try:
-        with _errors_of_import(what), _reading(name, [file]):
+        with _errors_of_import(what), reading():
             spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(name, None)
@@ -117,58 +117,3 @@ def _place(error: BaseException) -> str:
 
 def _is_users(frame: traceback.FrameSummary) -> bool:
     return not is_own_file(Path(frame.filename))
-
-
-# Files that a module reads
-
-
-_read: dict[str, frozenset[Path]] = {}
-"""Files by the module that read them."""
-_opened: set[str] | None = None
-"""Names of files opened for reading, while a module is imported."""
-_is_watching = False
-
-
-def files_read(module: str) -> frozenset[Path]:
-    """Return the files beside this module that it read while it was imported, and that it does not import."""
-    return _read.get(module, frozenset())
-
-
-@contextmanager
-def _reading(module: str, files: Iterable[Path]) -> Iterator[None]:
-    """Keep the names of files that are opened in the block."""
-    global _opened  # the hook is Python's, and has no other place
-    _watch()
-    before, _opened = _opened, set()
-    try:
-        yield
-    finally:
-        found, _opened = _opened, before
-        roots = {import_root(file) for file in files if not is_installed(file)}
-        read = {place for place in map(_source, found) if any(map(place.is_relative_to, roots))}
-        own = {place for place in read - project_files(files) if place.is_file() and not is_installed(place)}
-        _read[module] = _read.get(module, frozenset()) | own  # what it has imported before is not read again
-
-
-def _source(name: str) -> Path:
-    """Return a file's place; for a compiled module that of its source."""
-    try:
-        return Path(importlib.util.source_from_cache(name)).resolve()
-    except (ValueError, NotImplementedError):
-        return Path(name).resolve()
-
-
-def _watch() -> None:
-    global _is_watching  # noqa: PLW0603  # Python keeps a hook until it ends
-    if not _is_watching:
-        sys.addaudithook(_note_opened)
-        _is_watching = True
-
-
-def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
-    if _opened is None or event != "open":
-        return
-    name, mode, flags = arguments
-    writes = mode is not None and not set(mode).isdisjoint("wax+")
-    if isinstance(name, str | bytes | os.PathLike) and not writes and (flags or 0) & os.O_ACCMODE == os.O_RDONLY:
-        _opened.add(os.fsdecode(name))

@@ -24,6 +24,7 @@ from roambus.python_protocol.trace_rows import (
     DROP,
     ENERGY,
     FREEZE,
+    KEEP,
     LIST_SEPARATOR,
     MIGRATE,
     MOVE,
@@ -31,6 +32,7 @@ from roambus.python_protocol.trace_rows import (
     RADIO,
     RECEIVE,
     RECOVER,
+    RELEASE,
     REPLAY,
     ROLE,
     ROUTE,
@@ -47,6 +49,7 @@ __all__ = [
     "ATTACH",
     "BYTES",
     "CRASH",
+    "DATA_READ",
     "DELIVER",
     "DETACH",
     "DETAIL",
@@ -57,6 +60,7 @@ __all__ = [
     "EVENT",
     "FREEZE",
     "HOPS",
+    "KEEP",
     "LATEST_S",
     "LIST_SEPARATOR",
     "LONGEST",
@@ -72,6 +76,7 @@ __all__ = [
     "RADIO",
     "RECEIVE",
     "RECOVER",
+    "RELEASE",
     "REPLAY",
     "ROLE",
     "ROUTE",
@@ -137,6 +142,8 @@ AIR_FRAMES, AIR_BYTES = "air_frames", "air_bytes"
 """Names the counts of all that a node had on the air since the warm-up: headers, acknowledgements, retransmissions."""
 MIGRATION_MESSAGES = "roambus.migration_messages"
 """Names the message types caused by migrations, separated by blanks; optional."""
+DATA_READ = "roambus.data_read"
+"""Names the files that the agent read beside its code, with their SHA-256, as JSON; optional."""
 NO_TEMPLATE = "none: made from an ini"
 """Stands in place of the template's name."""
 LIVE_RUNS = "live"

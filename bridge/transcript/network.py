@@ -27,7 +27,7 @@ from roambus.python_protocol.simtime import SECOND, SimTime
 PROCESSES = "/"
 _NAME = re.compile(r"([bspn])(\d+)")
 _RANGE = re.compile(r"([bspn])(\d+)\.\.\1(\d+)")
-_PLACE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?),(\d{1,6}(?:\.\d{1,3})?)")
+_PLACE = re.compile(r"(\d{1,7}(?:\.\d{1,9})?),(\d{1,7}(?:\.\d{1,9})?)")
 _MEASURE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(m|m/s)")
 _ROLES = {"b": Role.BROKER, "s": Role.SUBSCRIBER, "p": Role.PUBLISHER, "n": Role.PUBLISHER | Role.SUBSCRIBER}
 

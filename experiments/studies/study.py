@@ -73,10 +73,12 @@ class Study:
     """Paragraphs above the figures that a reader needs."""
     title: str = ""
     """The report's title; by default the agents, side by side."""
+    file: Path | None = None
+    """The user's file that defines it, if one does."""
 
     def asked(self, sweep: StudySweep) -> Sweep:
         """The whole of one of its sweeps, under the study's name; raises UserError."""
-        return replace(sweep.asked, study=self.name)
+        return replace(sweep.asked, study=self.name, study_file=self.file)
 
     def check_claims(self, sweep: StudySweep, measured: Measurements) -> list[Claim]:
         """The verdict on each claim about a sweep, numbered through the study."""
@@ -87,7 +89,8 @@ class Study:
 def load_study(reference: str) -> Study:
     """The study of that name, or a Python file's STUDY; raises UserError with the choices."""
     if reference.endswith(".py"):
-        return _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
+        study = _study_of(import_file(f"study {reference!r}", Path(reference)), reference)
+        return replace(study, file=Path(reference).resolve())
     point = named(STUDIES).get(reference)
     if reference.endswith(SWEEP_SUFFIX):
         out = f"results/{Path(reference).stem}"

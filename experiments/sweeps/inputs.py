@@ -1,4 +1,4 @@
-"""Keeps the user's own files that runs were made from in the results: template, its parts, sweep file and metrics.
+"""Keeps the user's own files that runs were made from: template, its parts, sweep file, study and metrics.
 
 Each run has its ini already, so nothing reads these files again: they are for people, and for crates. A folder for each
 set of contents, because a later command can come with a changed template.
@@ -42,6 +42,6 @@ def own_inputs(sweep: Sweep) -> Iterator[tuple[str, Path]]:
         if not is_own_file(file):
             yield file.name, file
     metrics = [Path(name) for name in sweep.measure if name.endswith(".py") and Path(name).is_file()]
-    for file in sorted(project_files(metrics)):
+    for file in sorted(project_files([*metrics, *([sweep.study_file] if sweep.study_file else [])])):
         if not is_installed(file):
             yield str(PurePosixPath(file.relative_to(import_root(file)))), file

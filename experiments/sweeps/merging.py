@@ -27,7 +27,7 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import read_footer
-from roambus.bridge.trace.schema import RUN_KEY
+from roambus.bridge.trace.schema import DATA_READ, RUN_KEY
 from roambus.experiments.sweeps.attempts import PREFIX, new_folder, remove_at_once
 from roambus.experiments.sweeps.request_file import differences, is_whole, united
 
@@ -70,9 +70,14 @@ def _runs(folders: Sequence[Path]) -> dict[Path, Path]:
             place = trace.parent.relative_to(folder)
             unlinked_below(folder, place / TRACE_FILE)
             other = found.setdefault(place, trace.parent) / TRACE_FILE
-            if read_footer(other).metadata.get(RUN_KEY) != read_footer(trace).metadata.get(RUN_KEY):
+            if _made_from(other) != _made_from(trace):
                 raise UserError(f"{trace} and {other} are different runs of one place: remove the one you do not want")
     return found
+
+
+def _made_from(trace: Path) -> tuple[str | None, ...]:
+    metadata = read_footer(trace).metadata
+    return tuple(map(metadata.get, (RUN_KEY, DATA_READ)))
 
 
 def _inputs(folders: Sequence[Path]) -> dict[Path, Path]:

@@ -24,10 +24,12 @@ from roambus.bridge.backend import BackendFactory, calling, simulator_keys_of, u
 from roambus.bridge.formats.ini import check_files, file_names, parse_scenario
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.host.agents import make_agents
+from roambus.bridge.runs.data import changed_data
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, unlinked_below
 from roambus.bridge.runs.run import Origin, RunPlan, TraceState, has_failed, run_key, trace_state
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.reading import reading
 from roambus.bridge.trace.parquet import DamagedTraceError, TraceLevel, read_footer
 from roambus.bridge.trace.schema import RUN_KEY
 from roambus.experiments.inventory import TEMPLATES
@@ -187,7 +189,8 @@ def _check(template: Template, plan: RunPlan, backend: BackendFactory | None) ->
         raise UserError(f"{template}: seed-set = {scenario.seed} is fixed: give --seed {scenario.seed}, or {SEED_LINE}")
     if scenario.agent != plan.agent:
         raise UserError(f"{template}: agent {scenario.agent} is fixed: give --agent {scenario.agent}, or {AGENT_LINE}")
-    make_agents(scenario, load_agent(plan.agent))
+    with reading():
+        make_agents(scenario, load_agent(plan.agent))
     return scenario
 
 
@@ -214,9 +217,12 @@ def refuse_replacing(plans: Sequence[RunPlan], backend: BackendFactory, allowed:
         with suppress(DamagedTraceError):
             if not os.path.lexists(trace := plan.folder / TRACE_FILE):
                 continue
-            key = read_footer(trace).metadata.get(RUN_KEY)
-            if not repeatable or key != run_key(plan, backend):
-                why = "its agent, template or version of roambus is another one" if repeatable else "each differs"
+            metadata, why = read_footer(trace).metadata, "" if repeatable else "each differs"
+            if repeatable and metadata.get(RUN_KEY) != run_key(plan, backend):
+                why = "its agent, template or version of roambus is another one"
+            elif repeatable and (file := changed_data(plan.agent, metadata)):
+                why = f"its agent has read {file}, which is another one now"
+            if why:
                 keeps = "--replace does so, and another --out keeps both"
                 raise UserError(f"{plan.folder} holds a complete run, which this one would replace ({why}): {keeps}")
 
@@ -249,7 +255,7 @@ def _unsettled(
 ) -> list[RunPlan]:
     keys = [run_key(plan, backend) for plan in plans]
     with ThreadPoolExecutor(_READERS) as readers:
-        states = readers.map(trace_state, (plan.folder for plan in plans), keys)
+        states = readers.map(trace_state, (plan.folder for plan in plans), keys, (plan.agent for plan in plans))
         return [
             plan
             for plan, key, state in zip(plans, keys, states, strict=True)

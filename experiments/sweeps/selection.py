@@ -7,6 +7,7 @@ module:Class or file.py[:Class]. A label of the sweep means its own agent with i
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -60,9 +61,30 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
     try:
         (setting,) = axis_of(sweep.template, name, text, where=option).values.values()
     except UnknownVariableError as error:
-        axes = ", ".join(axis.name for axis in sweep.axes) or "none"
-        raise UnknownVariableError(f"{error}; its axes are {axes}") from None
+        raise UnknownVariableError(f"{error}; its axes are {_axes_of(sweep)}") from None
+    except UserError:
+        if not _are_values(sweep.template, name, text.split(",")):
+            raise
+        raise _several(sweep, option, name, text) from None
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
+
+
+def _several(sweep: Sweep, option: str, name: str, text: str) -> UserError:
+    toml = f"template = {json.dumps(sweep.template.stem)} and, below [axes], {name} = {json.dumps(text.split(','))}"
+    problem = f"{option}: {name}={text} are several values, and {name} is no axis here ({_axes_of(sweep)} are)"
+    return UserError(f"{problem}: give one, or write a sweep file with {toml} (roambus docs sweeps)")
+
+
+def _axes_of(sweep: Sweep) -> str:
+    return ", ".join(axis.name for axis in sweep.axes) or "none"
+
+
+def _are_values(template: Template, name: str, texts: Sequence[str]) -> bool:
+    try:
+        axis_of(template, name, *texts)
+    except UserError:
+        return False
+    return True
 
 
 def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:

@@ -64,11 +64,9 @@ def _difference(sweep: Sweep, first: Point, second: Point) -> str:
     for (name, values), (_, other) in zip(first.axes, second.axes, strict=True):
         if values != other:
             is_parameter = any(axis.owner for axis in sweep.axes if axis.name == name)
-            hint = PARAMETERS_LINE if is_parameter else "remove one of them, or use the variable in the template"
+            hint = "remove one of them" if is_parameter else "remove one of them, or use the variable in the template"
             return f"axis {name}: {values} and {other} make the same run: {hint}"
-    labels = f"agents {first.agent.label} and {second.agent.label} make the same run"
-    is_parameter = first.agent.parameters != second.agent.parameters
-    return f"{labels}: {PARAMETERS_LINE if is_parameter else 'remove one of them'}"
+    return f"agents {first.agent.label} and {second.agent.label} make the same run: remove one of them"
 
 
 def check_parameters(template: Template, point: Point, scenario: Scenario) -> None:

@@ -95,6 +95,8 @@ class Sweep:
     """Files and packages of metrics beside every run's."""
     file: Path | None = None
     """The file that describes it, if any."""
+    study_file: Path | None = None
+    """The user's file of its study, if any."""
 
 
 @dataclass(frozen=True, slots=True)

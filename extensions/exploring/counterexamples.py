@@ -104,11 +104,12 @@ class Writer:
         return "\n".join([*(f"# {line}".rstrip() for line in about), *lines]) + "\n"
 
     def with_times(self, settings: Sequence[str], timed: Iterable[tuple[SimTime, Command]], wait: SimTime) -> str:
-        """A transcript with the head's lines but for delays and the seed, of commands with their delays, and a wait.
+        """A transcript with `settings` in place of such lines of the head, of commands with their delays, and a wait.
 
         The first command comes at the end of the setup, whatever its delay.
         """
-        head = [line for line in self._head(*settings) if line in settings or not line.startswith(("delay ", "seed "))]
+        replaced = {line.split()[0] for line in settings}
+        head = [line for line in self._head(*settings) if line in settings or line.split(" ")[0] not in replaced]
         words = [(after, self._sentences.command(command)) for after, command in timed]
         words += [(wait, f"wait {format_time(wait)}")] * bool(wait or not words)
         lines = [

@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import starmap
 
 from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.system.child_process import EndedError, run_in_child
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.transcript.transcript import Overrides, plan
-from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Bounds, Checker, Violation, Visitor
+from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fair_cycles import find_fair_cycle
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, carry_out
 from roambus.extensions.exploring.initial_state import begin, document_of
-from roambus.extensions.exploring.nodes import Raised
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.extensions.exploring.property_checker import PropertyChecker
 from roambus.extensions.exploring.real_runs import Judge
-from roambus.extensions.exploring.repetition import Repetition, walks_of
+from roambus.extensions.exploring.repetition import Repetition, states_on, walks_of
 from roambus.extensions.exploring.scenario_file import Question
 from roambus.extensions.exploring.steps import State, Step
 from roambus.extensions.exploring.verdicts import Counterexample, Report, report
@@ -32,6 +30,7 @@ from roambus.extensions.exploring.verdicts import Counterexample, Report, report
 _NO_BOUNDS = Bounds()
 _SHOWN = ("table", "stored")
 """The listings at the end of a counterexample, if the agent has them."""
+_RUNS_A_WALK = 2
 _LONGEST_SHOWN = 30
 """Shown steps of a probe, which may never end."""
 
@@ -43,8 +42,8 @@ class Exploration:
         """Carry out the setup; raises UserError, AgentError."""
         self.question, self.overrides, self._keep_on = question, overrides, keep_on
         self.counterexamples: list[Counterexample] = []
-        load = partial(plan, document_of(question), overrides)
-        self._fresh = FreshProcesses(partial(carry_out, question), load)  # before an agent has run here
+        plan(document_of(question), overrides)  # loads the agents' code
+        self._fresh = FreshProcesses(partial(carry_out, question))
         self._prepare(is_timed=False)
 
     def _prepare(self, *, is_timed: bool) -> None:
@@ -95,12 +94,12 @@ class Exploration:
             return
         repetition, judge = Repetition(checker, writer, self._fresh), Judge(checker, writer, self._fresh)
         known = [(found.path, self._probe_of(found)) for found in checker.violations if found.name != RAISES]
-        found = next(filter(None, starmap(repetition.check, known)), None) or repetition.check_drawn()
+        different = repetition.check(known)
         checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
-        if found:
-            checker.violations = [Violation(REPEATS, found.text, found.path)]
+        if different:
+            checker.violations = [different]
         elif not checker.violations and (checker.is_over or checker.depth_bound is not None):
-            checker.violations += filter(None, [judge.judge(walks_of(checker))])
+            checker.violations += filter(None, [judge.judge(_RUNS_A_WALK * walks_of(checker))])
         checker.figures.real_runs = judge.runs
 
     def _describe(self, violation: Violation) -> Counterexample:
@@ -122,17 +121,10 @@ class Exploration:
         """Return the steps of the probe that shows a violation, up to the end of an instant."""
         if violation.name != PROPERTIES["probes arrive"].name or violation.transcript:
             return ()
-        steps = self.checker.properties.failed_probe(self._state_after(violation.path))[1][:_LONGEST_SHOWN]
+        *_, state = states_on(self.initial.model, self.initial.state, violation.path)
+        steps = self.checker.properties.failed_probe(state)[1][:_LONGEST_SHOWN]
         last = next((place for place, step in enumerate(reversed(steps)) if not step.is_open), 0)
         return steps[: len(steps) - last]
-
-    def _state_after(self, path: tuple[Step, ...]) -> State:
-        """Return the state after steps from the initial one."""
-        model, state = self.initial.model, self.initial.state
-        for step in path:
-            after = {model.steps[number]: end for number, end in model.successors(state)}[step]
-            state = state if isinstance(after, Raised) else after
-        return state
 
 
 def search(

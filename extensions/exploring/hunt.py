@@ -319,9 +319,9 @@ class _Hunt:
         """Return the result of a child process, or the problem that ended it; None after Ctrl-C."""
         try:
             return run_in_child(make)
-        except KeyboardInterrupt as interruption:
+        except KeyboardInterrupt:
             self._is_interrupted = True
-            return next(iter(interruption.args), None)
+            return None
         except EndedError as ended:
             if time.monotonic() >= self._deadline:
                 return _not_ended(self._records.next)
@@ -360,15 +360,9 @@ class _Hunt:
     def _shrink(self, name: str, seed: int) -> Counterexample:
         """Return a seed's history as a transcript, shrunk in the remaining time."""
         smaller = [self._runner.generator.draw(seed)]
-        try:
-            with self._in_time():
-                smaller.extend(shrink(smaller[0], lambda history: self._runner.is_wrong(history, name)))
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(self._counterexample(name, seed, smaller)) from None
-        return self._counterexample(name, seed, smaller)
-
-    def _counterexample(self, name: str, seed: int, smaller: list[History]) -> Counterexample:
         runner = self._runner
+        with self._in_time():
+            smaller.extend(shrink(smaller[0], lambda history: runner.is_wrong(history, name)))
         small = next(history for history in reversed(smaller) if runner.is_wrong(history, name))
         text = runner.wrong(small)[name]
         lines = f"{_about(name, text, seed)}.\n\n{runner.generator.text(small)}"

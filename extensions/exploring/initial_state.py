@@ -27,6 +27,8 @@ from roambus.python_protocol.roles import Role
 
 BY_HAND = "by hand"
 _NO_COMMAND = "> wait 0s"
+SETUP_CHANCE = "chance in the setup at its first values"
+"""A bound: the search begins at one of several ends of the setup."""
 
 
 class InitialState(NamedTuple):
@@ -68,7 +70,7 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values, relative=question.relative)
     if any(agent.chance.has_drawn or agent.chance.narrowed for agent in agents):
-        nodes.narrowed.add("chance in the setup at its first values")
+        nodes.narrowed.add(SETUP_CHANCE)
     states = [nodes.add(*both, now) for both in zip(observer.agents, agents, strict=True)]
     nodes.is_timed |= is_timed
     model = Model(size, nodes, _rules(question, planned, is_timed=nodes.is_timed))

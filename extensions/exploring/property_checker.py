@@ -47,7 +47,7 @@ class PropertyChecker:
         }
         under_way = (0,) * len(model.links)
         self._of_state = cache(lambda its, nodes, *end: self._ask(its, self.view((*nodes, *under_way, *end))))
-        self._of_world = cache(lambda its, world: self._ask(its, self._view({}, (0, world))))
+        self._of_world = cache(lambda its, world: self._ask(its, View({}, model.worlds[world], 0, self.names)))
         """What follows from the history alone; no agent is made for that."""
         nodes = model.nodes
         self._keys = cache(lambda number: {repr(key) for _, key in nodes.timers(number, 0)})
@@ -129,25 +129,20 @@ class PropertyChecker:
 
     def view(self, state: State) -> View:
         """What properties see of a state; what is under way is no part of it."""
-        model = self._model
-        agents = dict(enumerate(map(model.nodes.agent, state[: model.size])))
-        world, publishers = model.world(state), model.rules.publishers
+        world, publishers = self._model.world(state), self._model.rules.publishers
 
         def can_probe() -> bool:
             wanting = {member for node in publishers - world.down for member in world.part(node)}
             return any(world.wanted[node] for node in wanting) and any(True for _ in probes(world, publishers))
 
-        return self._view(agents, state, lambda: self.failed_probe(state)[0], can_probe)
+        plain = self.plain_view(self._model, state)
+        return replace(plain, probe=lambda: self.failed_probe(state)[0], can_probe=can_probe)
 
     def plain_view(self, model: Model, state: State) -> View:
         """The view of a state of `model`, which has the same nodes; without probes."""
         agents = dict(enumerate(map(model.nodes.agent, state[: model.size])))
         now: Any = Moment(NOW) if model.nodes.relative else model.now(state)
         return View(agents, model.world(state), now, self.names)
-
-    def _view(self, agents: Any, state: State, *probing: Any) -> View:
-        now: Any = Moment(NOW) if self._model.nodes.relative else self._model.now(state)
-        return View(agents, self._model.world(state), now, self.names, *probing)
 
     def _ask(self, properties: Iterable[Property], view: View) -> list[tuple[str, str]]:
         self.seen |= {

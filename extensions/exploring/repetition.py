@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from random import Random
 from typing import NamedTuple
 
 from roambus.bridge.system.child_process import EndedError
-from roambus.extensions.exploring.checker import Checker
+from roambus.extensions.exploring.checker import REPEATS, Checker, Violation
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, Walk, WalkResult
 from roambus.extensions.exploring.model import Model
@@ -40,13 +41,6 @@ def walks_of(checker: Checker) -> int:
     return min(_MOST_WALKS, _LEAST_WALKS + len(checker) // _STATES_A_WALK)
 
 
-class Divergence(NamedTuple):
-    """The steps after which a fresh run differs from the search, and how."""
-
-    path: Path
-    text: str
-
-
 class _Place(NamedTuple):
     """A state on a walk and its model, and whether quiet properties are asked there; None of a probe: no others."""
 
@@ -55,11 +49,12 @@ class _Place(NamedTuple):
     is_quiet: bool | None = None
 
 
-class Edge(NamedTuple):
-    """A step, and the state after it, by number."""
+class _Walk(NamedTuple):
+    """A walk as a request, its steps, and the places at which a run is looked at, by the number of steps before."""
 
-    step: int
-    after: int
+    request: Walk
+    steps: Path
+    places: dict[int, _Place]
 
 
 class Repetition:
@@ -79,36 +74,37 @@ class Repetition:
         """How often each state was probed."""
         self.walks, self.steps = 0, 0
 
-    def check_drawn(self) -> Divergence | None:
-        """Draw walks until one differs, or enough were made."""
-        most, known = walks_of(self._checker), set[tuple[Path, Path]]()
-        for _ in range(_TRIES * most):
-            walk = self._with_probe(self._draw()) if self._are_probed else (self._draw(), ())
-            if len(known) < most and walk not in known and (found := self.check(*walk)):
-                return found
-            known.add(walk)
-        return None
+    def check(self, known: Iterable[tuple[Path, Path]] = ()) -> Violation | None:
+        """Return how a fresh run of these paths, with probes at their ends, or of drawn ones differs, if one does."""
+        walks, drawn = dict.fromkeys(known), walks_of(self._checker)
+        most = len(walks) + drawn
+        for _ in range(_TRIES * drawn):
+            if len(walks) < most:
+                path = self._draw()
+                probed = self._with_probe(path) if self._are_probed else (path, ())
+                walks.setdefault((path, ()) if probed in walks else probed)
+        marked = {walk.request: walk for walk in starmap(self._mark, walks)}
+        self.walks, self.steps = len(walks), sum(len(walk.steps) for walk in marked.values())
+        return self._fresh.first(list(marked), lambda request, made: self._compare(marked[request], made))
 
-    def check(self, path: Path, probe: Path = ()) -> Divergence | None:
-        """Return how a fresh run of this path, and of the probe at its end, differs, if it does."""
+    def _mark(self, path: Path, probe: Path) -> _Walk:
         path = self._to_end_of_instant(path)
         passed = self._passed(path)
         passed += self._probed(passed[-1], probe)
         steps = (*path, *probe)[: len(passed) - 1]  # the last of a probe may raise an error
         # A transcript has a line for each instant, so a run can be looked at between instants.
-        places = [place for place, step in enumerate((*steps, None)) if step is None or not step.at_once]
-        quiet = tuple(passed[place].is_quiet for place in places)
-        self.walks += 1
-        self.steps += len(steps)
-        try:
-            made: WalkResult = self._fresh.call(Walk(self._writer.transcript(steps), quiet))
-        except EndedError as error:
-            return Divergence(steps, f"a fresh run ends: {error}")
-        for number, place in enumerate(places):
+        places = {place: at for place, at in enumerate(passed) if place == len(steps) or not steps[place].at_once}
+        quiet = tuple(at.is_quiet for at in places.values())
+        return _Walk(Walk(self._writer.transcript(steps), quiet), steps, places)
+
+    def _compare(self, walk: _Walk, made: WalkResult | EndedError) -> Violation | None:
+        if isinstance(made, EndedError):
+            return Violation(REPEATS, f"a fresh run ends: {made}", walk.steps)
+        for number, (place, at) in enumerate(walk.places.items()):
             if number == len(made.snapshots):
-                return Divergence(steps[:place], f"a fresh run ends: {made.error}")
-            if text := difference(self._snapshot(passed[place]), made.snapshots[number]):
-                return Divergence(steps[:place], f"after step {place} {text}")
+                return Violation(REPEATS, f"a fresh run ends: {made.error}", walk.steps[:place])
+            if text := difference(self._snapshot(at), made.snapshots[number]):
+                return Violation(REPEATS, f"after step {place} {text}", walk.steps[:place])
         return None
 
     def _to_end_of_instant(self, path: Path) -> Path:
@@ -132,16 +128,17 @@ class Repetition:
             edges = list(self._edges(number)) if number < checker.next else []
             if not edges:
                 break
-            rare = [edge for edge in edges if edge.after in passed or checker.before(edge.after) != number]
+            rare = [(step, after) for step, after in edges if after in passed or checker.before(after) != number]
             step, number = random.choice(rare if rare and random.random() < _RARE else edges)
             path.append(self._model.steps[step])
             passed.add(number)
         return tuple(path)
 
-    def _edges(self, number: int) -> Iterator[Edge]:
+    def _edges(self, number: int) -> Iterator[tuple[int, int]]:
+        """Yield the steps from a state, and the states after them, by number."""
         for step, after in self._model.successors(self._checker.state(number)):
             if not isinstance(after, Raised) and (end := self._checker.number(after)) is not None:
-                yield Edge(step, end)
+                yield step, end
 
     def _with_probe(self, path: Path) -> tuple[Path, Path]:
         """Return the path up to a quiet state of few probes, and a probe there in one of its orders; else the path."""
@@ -168,14 +165,14 @@ class Repetition:
     # The search's side
 
     def _states(self, path: Path) -> list[State]:
-        return _follow(self._model, self._checker.initial, path)
+        return states_on(self._model, self._checker.initial, path)
 
     def _passed(self, path: Path) -> list[_Place]:
         """Return the places on a path, in worlds that have their history."""
         first, model = self._checker.initial, self._model
         begin = self._full.initial(first[: model.size], model.world(first), model.now(first))
         quiet = map(self._checker.properties.is_quiet, self._states(path))
-        return [_Place(self._full, *both) for both in zip(_follow(self._full, begin, path), quiet, strict=True)]
+        return [_Place(self._full, *both) for both in zip(states_on(self._full, begin, path), quiet, strict=True)]
 
     def _probed(self, at: _Place, probe: Path) -> list[_Place]:
         """Return the places of a probe from this quiet place on."""
@@ -183,7 +180,7 @@ class Repetition:
             return []
         begun = self._twin.carry_out(self._twin_state(at), probe[0].command)
         states = [end for number, end in begun if self._twin.steps[number] == probe[0] and not isinstance(end, Raised)]
-        return [_Place(self._twin, it) for state in states for it in _follow(self._twin, state, probe[1:])]
+        return [_Place(self._twin, it) for state in states for it in states_on(self._twin, state, probe[1:])]
 
     def _twin_state(self, at: _Place) -> State:
         return self._twin.initial(at.state[: at.model.size], at.model.world(at.state), at.model.now(at.state))
@@ -200,8 +197,8 @@ class Repetition:
         return snapshot(view, timers, messages, wrong)
 
 
-def _follow(model: Model, state: State, path: Iterable[Step]) -> list[State]:
-    """Return the states on a path."""
+def states_on(model: Model, state: State, path: Iterable[Step]) -> list[State]:
+    """Return the states on a path, without the end of a step that raises an error."""
     states = [state]
     for step in path:
         ends = [end for number, end in model.successors(states[-1]) if model.steps[number] == step]

@@ -30,6 +30,8 @@ class Item(NamedTuple):
 Snapshot = dict[str, tuple[Item, ...]]
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 """In the text of an object without a text of its own."""
+_WHOLE = {*VALUES, str, bytes, int, float, bool, type(None)}
+"""Classes of values without parts."""
 _NOT_COMPARED = {PROPERTIES["probes arrive"].name}
 """A walk ends with a probe instead (`repetition`)."""
 
@@ -84,10 +86,12 @@ def _text(value: object) -> str:
 
 def state_text(value: object, around: frozenset[int] = frozenset()) -> str:
     """Return the state of an object as text: its parts, without sharing, chance and addresses."""
+    if type(value) in _WHOLE:
+        return _text(value)
     if isinstance(value, Random) or id(value) in around:
         return ""
     around |= {id(value)}
-    inner = [] if isinstance(value, VALUES) else [f"{step}={state_text(part, around)}" for step, part in parts(value)]
+    inner = [f"{step}={state_text(part, around)}" for step, part in parts(value)]
     if isinstance(value, set | frozenset):
         inner = sorted(state_text(part, around) for part in value)
     return f"{type(value).__name__}({', '.join(inner)})" if inner else _text(value)

@@ -167,20 +167,19 @@ def growing(checker: Checker) -> Iterator[str]:
                 values[name].add(model.nodes.copier.encode(value, now))
         least = max(_LEAST_GROWTH, len(states) // 2)
         grown = [name for name, its in values.items() if len(its) >= least]
-        inner = [place for place in grown if not any(other.startswith((f"{place}.", f"{place}[")) for other in grown)]
-        if inner:
-            name, whose = inner[0].removeprefix("."), checker.properties.names[node]
+        if grown:
+            name, whose = grown[0].removeprefix("."), checker.properties.names[node]
             yield f"attribute `{name}` of node {whose} differs in every state: bound it"
             return
 
 
 def _attributes(agent: object) -> Iterator[tuple[str, object]]:
-    """Yield the state's attributes of an agent and of its parts."""
-    own = [part for part in parts(agent) if not part[0].startswith("._") and part[0] not in (".random", ".parameters")]
-    yield from own
-    for name, value in own:
-        if hasattr(value, "__dict__"):
-            yield from ((name + inner, part) for inner, part in parts(value) if inner not in ("._actions", ".random"))
+    """Yield the state's attributes of an agent, and in place of its parts those of the parts."""
+    for name, value in parts(agent):
+        if name.startswith("._") or name in (".random", ".parameters"):
+            continue
+        inner = parts(value) if hasattr(value, "__dict__") else [("", value)]
+        yield from ((name + step, part) for step, part in inner if not hasattr(part, "__dict__"))
 
 
 def file_name(text: str) -> str:

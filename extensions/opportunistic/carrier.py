@@ -17,7 +17,7 @@ from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.settings import Parameters, parameter
 from roambus.python_protocol.simtime import SECOND, SimTime
-from roambus.python_protocol.trace_rows import DROP, ROUTE, node_list
+from roambus.python_protocol.trace_rows import DROP, KEEP, ROUTE, node_list
 
 MAX_HOPS = 255
 _HELLO = "hello"
@@ -162,6 +162,7 @@ class Carrier(Brokerless):
         self._carry(carried)
 
     def _carry(self, carried: Carried) -> None:
+        self.note(KEEP, notification_id=str(carried.notification.id))
         self._buffer[carried.notification.id] = carried
         if len(self._buffer) > self.parameters.buffer:
             oldest = next(iter(self._buffer))

@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from roambus.bridge.agents import data_of, find_code, installed_agent, load_agent, unnamed_data
+from roambus.bridge.agents import data_of, find_code, installed_agent, load_agent
 from roambus.bridge.formats.ini import AnyKeys, read_scenario
+from roambus.bridge.runs.data import data_files_of
 from roambus.bridge.runs.layout import INI_FILE, LOG_FILE, find_traces, run_name
 from roambus.bridge.runs.log import maker_of
 from roambus.bridge.runs.run import errors_named
 from roambus.bridge.system.code import find_source, import_root, is_installed, is_own, project_files
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import UnfinishedFile
+from roambus.bridge.trace.parquet import read_footer
 from roambus.extensions.provenance.metadata import (
     About,
     PackedCode,
@@ -96,15 +98,18 @@ def write_crate(packing: Packing, about: About, out: Path, advance: Callable[[],
 
 def _runs(packing: Packing, advance: Callable[[], None]) -> tuple[list[PackedRun], Codes]:
     runs, codes, problems = [], Codes({}, {}, {}), set[str]()
+    data: dict[str, set[Path]] = {}
     for folder in packing.sweeps:
         for trace in find_traces(folder):
             if problem := packing.verifier.other_version(trace, problems):
                 raise UserError(f"{trace.parent}: {problem}")
             agent = read_scenario(trace.with_name(INI_FILE), AnyKeys()).agent
-            if agent not in codes.named:
-                _add_code(agent, codes)
+            read = data_files_of(agent, read_footer(trace).metadata)
+            data.setdefault(agent, set()).update(file for file, _ in read)
             runs.append(_packed(packing.results, trace, agent))
             advance()
+    for agent, files in data.items():
+        _add_code(agent, files, codes)
     if not runs:
         raise UserError(f"{packing.results}: there are no runs in it: give the folder that a sweep wrote (its --out)")
     return runs, codes
@@ -117,7 +122,7 @@ def _packed(results: Path, trace: Path, agent: str) -> PackedRun:
     return PackedRun(run_name(trace), agent, places, PurePosixPath(trace.relative_to(results)), maker_of(trace))
 
 
-def _add_code(reference: str, codes: Codes) -> None:
+def _add_code(reference: str, data: Set[Path], codes: Codes) -> None:
     """Add an agent's package by name, or its files with their helpers and data; raise UserError, OSError."""
     code, point = find_code(reference), installed_agent(reference)
     brought = point.dist if point is not None and not is_own(point) else None
@@ -127,28 +132,30 @@ def _add_code(reference: str, codes: Codes) -> None:
         information = MODULES / f"{brought.name.replace('-', '_')}-{brought.version}.dist-info"
         for name in ("METADATA", "entry_points.txt"):
             codes.files[information / name] = (brought.read_text(name) or "").encode()
-        _add_files(_files_of(reference, code.files), MODULES, codes)
-    codes.named[reference] = code.package or _add_own(reference, code.files, codes)
+        _add_files(_files_of(reference, code.files, data), MODULES, codes)
+    codes.named[reference] = code.package or _add_own(reference, code.files, data, codes)
 
 
-def _add_own(reference: str, files: Sequence[Path], codes: Codes) -> PurePosixPath:
+def _add_own(reference: str, files: Sequence[Path], data: Set[Path], codes: Codes) -> PurePosixPath:
     """Add the code of an agent that no package brings; return the place of its own file."""
     name = reference.partition(":")[0]
     file = Path(name).resolve() if name.endswith(".py") else find_source(name)
     if file is None or file not in files:
         raise UserError(f"agent {reference!r}: its code is not there, and no package brings it")
-    own = _files_of(reference, files)
+    own = _files_of(reference, files, data)
     folder = _folder_of(own) if is_file(reference) else MODULES
     _add_files(own, folder, codes)
     return folder / next(place for place, found in own.items() if found == file)
 
 
-def _files_of(reference: str, files: Sequence[Path]) -> dict[str, Path]:
+def _files_of(reference: str, files: Sequence[Path], data: Set[Path]) -> dict[str, Path]:
     """Return the files by place: the agent's, what they import, and the data that it reads; raise UserError."""
     agent = load_agent(reference)
     imported = {file for file in project_files(files) if not is_installed(file)}
-    found = {*files, *imported, *data_of(reference, agent).values(), *unnamed_data(agent)}
+    found = {*files, *imported, *data_of(reference, agent).values(), *data}
     root = import_root(files[0])
+    if outside := sorted(file for file in data if not file.is_relative_to(root)):
+        raise UserError(f"agent {reference!r} has read {outside[0]}, which a crate cannot hold: put it below {root}")
     return {
         str(file.relative_to(root if file.is_relative_to(root) else import_root(file))): file for file in sorted(found)
     }

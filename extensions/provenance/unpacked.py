@@ -78,7 +78,8 @@ class Crate:
         found = {}
         for path, entity in self._files():
             reference = str(entity.get("name"))
-            is_code = "SoftwareSourceCode" in entity.get("@type", ()) and path.parts[0] == CODE_FOLDER
+            kinds = entity.get("@type")
+            is_code = isinstance(kinds, list) and "SoftwareSourceCode" in kinds and path.parts[0] == CODE_FOLDER
             if is_code and is_file(reference):
                 behind = reference.rpartition(".py")[2].partition(":")[1:]
                 found[reference] = f"{self._folder / path}{''.join(behind)}"
@@ -91,7 +92,10 @@ class Crate:
                 path = PurePosixPath(unquote(str(entity.get("@id"))))
                 if path.is_absolute() or ".." in path.parts or not path.parts:
                     raise UserError(f"{self._folder / METADATA_FILE}: {str(path)!r} leads out of the crate")
-                unlinked(unlinked_below(self._folder, Path(path)))
+                try:
+                    unlinked(unlinked_below(self._folder, Path(path)))
+                except OSError as error:  # such as a name that no file can have
+                    raise UserError(f"{self._folder / METADATA_FILE}: {str(path)[:80]!r}: {error}") from None
                 yield path, entity
 
     def _entities(self) -> list[dict[str, Any]]:

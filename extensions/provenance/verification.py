@@ -19,6 +19,7 @@ from roambus.bridge.agents import Announce, UntrustedAgentError, find_code, load
 from roambus.bridge.backend import BackendFactory
 from roambus.bridge.formats.ini import AnyKeys, file_names, read_scenario
 from roambus.bridge.formats.movement import with_params
+from roambus.bridge.runs.data import changed_data
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE, find_traces, unlinked_run
 from roambus.bridge.runs.run import Origin, RunPlan, execute_in_child, run_key
 from roambus.bridge.system.errors import RoambusError, UserError
@@ -59,8 +60,11 @@ class Verifier:
             if (about := read_about(trace)) and about.backend == LIVE_RUNS:
                 return LIVE
             with TemporaryDirectory(prefix="roambus-verify-") as folder:
-                key = read_footer(trace).metadata.get(RUN_KEY, "")
-                return find(self._plan(trace.parent, Path(folder), announced), key)
+                metadata = read_footer(trace).metadata
+                plan = self._plan(trace.parent, Path(folder), announced)
+                if file := changed_data(plan.agent, metadata):
+                    return f"its agent has read {file}, which is another one now"
+                return find(plan, metadata.get(RUN_KEY, ""))
         except UntrustedAgentError as error:
             return f"{error}: --trust runs it"
         except (RoambusError, OSError) as error:

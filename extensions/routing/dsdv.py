@@ -1,16 +1,18 @@
 """DSDV (Perkins and Bhagwat, SIGCOMM 1994): distance vectors with the destinations' sequence numbers.
 
 A newer sequence number wins; of equal ones the smaller metric. Destinations count even numbers; a broken link makes the
-next odd one, with an infinite metric. Full dumps are periodic; incremental ones carry changes since the last full dump,
-and a full one replaces an incremental one of more than a frame. A route with another metric waits for twice its average
-settling time before it is announced; news of breaks and new destinations do not wait. Constants that the paper leaves
-open are those of Broch et al. (MobiCom 1998, table 1).
+next odd one, with an infinite metric. Full dumps are periodic; incremental ones carry changes since the last full dump.
+A full one replaces an incremental one of more than a frame. A route with another metric waits for twice its average
+settling time before it is announced. Packets take it at once, and updates carry the last settled one. News of breaks
+and new destinations do not wait. Constants that the paper leaves open are those of Broch et al.
+(MobiCom 1998, table 1).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from roambus.python_protocol.agent import Listing, by_first_column, on, on_timer
@@ -26,8 +28,8 @@ from roambus.python_protocol.simtime import SECOND, SimTime
 PERIODIC_TIMER, TRIGGERED_TIMER = "periodic", "triggered"
 INFINITE = 255
 """The metric of a broken route."""
-MOST_ENTRIES = 13
-"""Routes in one update that fit a CC2420's 127 bytes: the paper's network protocol data unit."""
+MOST_ENTRIES = 14
+"""Routes in one update of a frame, in which IEEE 802.15.4 leaves 102 bytes: the paper's network protocol data unit."""
 _BROCH = "Broch et al. (1998), table 1"
 
 
@@ -72,6 +74,11 @@ class Advertised(NamedTuple):
     metric: U8
     sequence: U32
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether there is no way."""
+        return self.metric >= INFINITE
+
 
 class Update(Message, tag=0x60, name="UPDATE"):
     """A full or incremental dump, or a part; the sender's own entry is the first."""
@@ -94,10 +101,17 @@ class Route:
     """When this sequence number first came."""
     settled: SimTime
     """When its best metric came."""
-    is_changed: bool = True
-    """Since the last full dump."""
-    due: SimTime | None = None
+    due: SimTime | None
     """When it may be announced; None if nothing is new."""
+    settled_one: Advertised | None = None
+    """The route in updates."""
+    is_changed: bool = field(init=False)
+    """Whether the last full dump had another; the first `settle` sets it."""
+
+    def settle(self) -> None:
+        """Put this route into updates."""
+        self.settled_one = Advertised(self.destination, self.metric, self.sequence)
+        self.is_changed, self.due = True, None
 
     @property
     def is_broken(self) -> bool:
@@ -115,7 +129,7 @@ class Dsdv(Router):
         super().forget()
         self.routes: dict[NodeId, Route] = {}
         self.sequence = 0
-        self.queue = PacketQueue(1 << 16, self.parameters.queue_timeout)
+        self.queue = PacketQueue(sys.maxsize, self.parameters.queue_timeout)
         self._updated: dict[NodeId, SimTime] = {}
         """When each neighbour's last update came."""
         self._update_at: SimTime | None = None
@@ -142,6 +156,7 @@ class Dsdv(Router):
         for packet in self.queue.sweep(now):
             self.frames.drop(packet, "no route in time")
         self._dump_all(now)
+        self._schedule(now)
         self.set_timer(
             PERIODIC_TIMER, self.parameters.update_interval - self.random.randint(0, self.parameters.update_jitter)
         )
@@ -150,38 +165,47 @@ class Dsdv(Router):
     def announce(self, _: object, now: SimTime) -> None:
         """Send the changes that need not settle any more."""
         self._update_at = None
-        changed = [route for route in self._known() if route.is_changed and (route.due is None or route.due <= now)]
+        self._settle(now)
+        changed = [route for route in self._known() if route.is_changed]
         if len(changed) >= MOST_ENTRIES:
             self._dump_all(now)
-        elif any(route.due is not None for route in changed):
+        else:
             self._send(changed, now, full=False)
         self._schedule(now)
 
     def _known(self) -> list[Route]:
         return sorted(self.routes.values(), key=lambda route: route.destination)
 
+    def _settle(self, now: SimTime) -> None:
+        for route in self.routes.values():
+            if route.due is not None and route.due <= now:
+                route.settle()
+
     def _dump_all(self, now: SimTime) -> None:
         self.sequence += 2
+        self._settle(now)
         known = self._known()
-        for start in range(0, max(len(known), 1), MOST_ENTRIES - 1):
-            self._send(known[start : start + MOST_ENTRIES - 1], now, full=True)
+        size = MOST_ENTRIES - 1
+        for part in [known[start : start + size] for start in range(0, len(known), size)] or [known]:
+            self._send(part, now, full=True)
         for route in known:
             route.is_changed = False
 
     def _send(self, routes: Iterable[Route], now: SimTime, *, full: bool) -> None:
-        own = Advertised(self.node, 0, self.sequence)
-        announced = list(routes)
-        entries = (Advertised(route.destination, route.metric, route.sequence) for route in announced)
-        self.frames.broadcast_later(Update(full, (own, *entries)), now)
-        for route in announced:
-            route.due = None
+        entries = [Advertised(self.node, 0, self.sequence)]
+        entries += [route.settled_one for route in routes if route.settled_one is not None]
+        self.frames.broadcast_later(Update(full, tuple(entries)), now)
 
     def _schedule(self, now: SimTime) -> None:
+        """Set the timer of the next news; without any it would fire for nothing."""
         due = min((route.due for route in self.routes.values() if route.due is not None), default=None)
         if due is None:
+            if self._update_at is not None:
+                self._update_at = None
+                self.cancel_timer(TRIGGERED_TIMER)
             return
         at = max(due, now + self.parameters.aggregation_time)
-        if self._update_at is None or at < self._update_at:
+        if self._update_at is None or not due <= self._update_at <= at:
             self._update_at = at
             self.set_timer(TRIGGERED_TIMER, at - now)
 
@@ -213,7 +237,7 @@ class Dsdv(Router):
         elif is_newer(entry.sequence, old.sequence):
             self._renew(old, entry, sender, metric, now)
         elif entry.sequence == old.sequence and metric < old.metric:
-            old.next_hop, old.metric, old.settled, old.is_changed = sender, metric, now, True
+            old.next_hop, old.metric, old.settled = sender, metric, now
             old.due = now if old.due is None else old.due
         elif metric >= INFINITE and not old.is_broken:
             old.due = now  # the sender lacks a route that this node has
@@ -229,26 +253,32 @@ class Dsdv(Router):
         if entry.sequence % 2 == 0 and not route.is_broken:  # the old number's best route is known now
             weight, last = self.parameters.settling_weight, route.settled - route.heard
             route.average = weight * route.average + (1 - weight) * last
-        was_broken, was = route.is_broken, route.metric
+        was = route.metric
         route.next_hop, route.metric, route.sequence = sender, metric, entry.sequence
         route.heard = route.settled = now
-        route.is_changed = True
-        if was_broken != route.is_broken:
+        self._damp(route, now, keeps=metric == was)
+        if not route.is_broken:
+            self._release(route.destination, now)
+
+    def _damp(self, route: Route, now: SimTime, *, keeps: bool) -> None:
+        """Set the wait of a route with a newer number; `keeps`: it came with the metric of the last number."""
+        told = route.settled_one
+        if told is None or told.is_broken != route.is_broken:
             route.due = now
-        elif metric != was:
-            route.due = now + round(2 * route.average)
+        elif route.metric != told.metric:
+            if route.due is None or not keeps:
+                route.due = now + round(2 * route.average)
         elif self.parameters.sequence_triggers and not route.is_broken:
             route.due = now
-        if was_broken and not route.is_broken:
-            self._release(route.destination, now)
+        else:  # no news to trigger an update, but the next one carries the number
+            route.settle()
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Give routes over the neighbour an infinite metric and the next odd number, and announce them."""
         self._updated.pop(neighbour, None)
         for route in self.routes.values():
             if route.next_hop == neighbour and not route.is_broken:
-                route.metric, route.sequence = INFINITE, route.sequence + 1
-                route.is_changed, route.due = True, now
+                route.metric, route.sequence, route.due = INFINITE, route.sequence + 1, now
         self._schedule(now)
         for message in undelivered:
             if isinstance(message, DataPacket):
@@ -263,8 +293,7 @@ class Dsdv(Router):
 
     def carry(self, packet: DataPacket, now: SimTime) -> None:
         """Send a packet to the next hop, or let it wait for a route."""
-        route = self.routes.get(packet.destination)
-        if route is not None and not route.is_broken:
+        if (route := self._way(packet.destination)) is not None:
             self.pass_on(packet, route.next_hop, now)
         elif self.parameters.wait_at == "source":
             self.lack_way(packet, "no route", now)
@@ -275,8 +304,11 @@ class Dsdv(Router):
 
     def has_way(self, destination: NodeId, now: SimTime) -> bool:
         """Whether there is a route that is not broken."""
+        return self._way(destination) is not None
+
+    def _way(self, destination: NodeId) -> Route | None:
         route = self.routes.get(destination)
-        return route is not None and not route.is_broken
+        return None if route is None or route.is_broken else route
 
     def _release(self, destination: NodeId, now: SimTime) -> None:
         for packet in self.queue.take(destination):

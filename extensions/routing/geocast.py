@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import dist
 
-from roambus.extensions.routing.geographic import Geographic, Point, Routed, point
+from roambus.extensions.routing.geographic import FARTHEST_M, UNKNOWN, Geographic, Point, Routed, centimetres, point
 from roambus.python_protocol.agent import Recent, on
 from roambus.python_protocol.events import Publish
 from roambus.python_protocol.filters import Notification
-from roambus.python_protocol.messages.fields import U16
+from roambus.python_protocol.messages.fields import U32
 from roambus.python_protocol.parts.unicast import one_hop_on
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SimTime
@@ -24,10 +24,10 @@ AREA = ("x", "y", "radius")
 
 
 class Geocasted(Routed, tag=0x6B, name="GEOCAST", notation="ttl={ttl} ..."):
-    """A packet to all nodes within `radius` decimetres of `d`."""
+    """A packet to all nodes within `radius` centimetres of `d`."""
 
     is_flooded: bool
-    radius: U16
+    radius: U32
 
 
 class Geocast(Geographic):
@@ -50,9 +50,12 @@ class Geocast(Geographic):
             self.note(DROP, notification_id=str(notification.id), detail="no area: it lacks x, y or radius")
             return
         x, y, radius = area
-        d, nowhere, ttl = point((x, y)), Point(0, 0), self.parameters.net_diameter
-        size = max(0, min(round(10 * radius), (1 << 16) - 1))
-        self._take(Geocasted(0, ttl, self.node, BROADCAST, notification, nowhere, d, None, False, size), None, now)
+        if not 0 <= radius <= FARTHEST_M:
+            detail = f"no area: a radius is from 0 to {FARTHEST_M} m"
+            self.note(DROP, notification_id=str(notification.id), detail=detail)
+            return
+        d, size, ttl = point((x, y)), centimetres(radius), self.parameters.net_diameter
+        self._take(Geocasted(0, ttl, self.node, BROADCAST, notification, UNKNOWN, d, None, False, size), None, now)
 
     @on(Geocasted)
     def receive_geocast(self, packet: Geocasted, sender: NodeId, now: SimTime) -> None:
@@ -61,10 +64,11 @@ class Geocast(Geographic):
         self._take(one_hop_on(packet), sender, now)
 
     def _take(self, packet: Geocasted, sender: NodeId | None, now: SimTime) -> None:
-        if self._is_inside(packet):
+        here = None if self.position is None else point(self.position)
+        if here is not None and dist(here, packet.d) <= packet.radius:
             if self._flooded.add(packet.notification.id):
                 self.deliver_once(packet.notification, packet.hop_count)
-                self._flood(packet, now)
+                self._flood(packet, here, now)
         elif packet.is_flooded:
             return
         elif packet.ttl <= 0:
@@ -72,12 +76,8 @@ class Geocast(Geographic):
         else:
             self.route(packet, sender, now)
 
-    def _is_inside(self, packet: Geocasted) -> bool:
-        return self.position is not None and 10 * dist(self.position, packet.d.place) <= packet.radius
-
-    def _flood(self, packet: Geocasted, now: SimTime) -> None:
+    def _flood(self, packet: Geocasted, here: Point, now: SimTime) -> None:
         if packet.ttl > 0:
-            here = point(self.position or (0.0, 0.0))
             self.frames.broadcast_later(packet.replaced(position=here, perimeter=None, is_flooded=True), now)
 
 

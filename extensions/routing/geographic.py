@@ -23,11 +23,13 @@ from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 BEACON_TIMER = "beacon"
 _PAPER = "Karp and Kung (2000)"
-Decimetres = Annotated[int, Integer("h")]
-"""A coordinate, up to 3276.7 m."""
-_MOST = 32767
-RESOLUTION_M = 0.1
-"""Points nearer to each other are one."""
+Centimetres = Annotated[int, Integer("i")]
+"""A coordinate."""
+_PER_METRE = 100
+FARTHEST_M = ((1 << 31) - 1) / _PER_METRE
+"""The greatest coordinate of a message, some 21,475 km: the coordinates of any map fit."""
+RESOLUTION_M = 2 / _PER_METRE
+"""Points nearer to each other are one: what two roundings may be apart."""
 
 
 class GeographicParameters(UnicastParameters):
@@ -57,19 +59,29 @@ class GeographicParameters(UnicastParameters):
 class Point(NamedTuple):
     """A position in a message."""
 
-    x: Decimetres
-    y: Decimetres
+    x: Centimetres
+    y: Centimetres
 
     @property
     def place(self) -> Place:
         """In metres."""
-        return self.x / 10, self.y / 10
+        return self.x / _PER_METRE, self.y / _PER_METRE
 
 
 def point(place: Place) -> Point:
-    """Return the nearest point that a message can carry."""
-    x, y = (max(-_MOST, min(_MOST, round(10 * coordinate))) for coordinate in place)
-    return Point(x, y)
+    """Return the nearest point that a message can carry; raises ValueError farther than FARTHEST_M."""
+    if max(map(abs, place)) > FARTHEST_M:
+        raise ValueError(f"{place} is farther than the {FARTHEST_M} m that a message can carry")
+    return Point(centimetres(place[0]), centimetres(place[1]))
+
+
+UNKNOWN = Point(-(1 << 31), -(1 << 31))
+"""The position of a node that does not know its own: no place has it."""
+
+
+def centimetres(metres: float) -> int:
+    """Return a length as messages carry it."""
+    return round(_PER_METRE * metres)
 
 
 class Edge(NamedTuple):
@@ -96,8 +108,8 @@ class Beacon(Message, tag=0x68, name="BEACON"):
     position: Point
 
 
-class Routed(DataPacket, tag=0x67, name="PACKET", notation="ttl={ttl} ..."):
-    """A packet with GPSR's header: greedy without `perimeter`."""
+class Routed(DataPacket):
+    """The header of a packet that goes to a place: greedy without `perimeter`."""
 
     position: Point
     """The last sender's."""
@@ -106,12 +118,12 @@ class Routed(DataPacket, tag=0x67, name="PACKET", notation="ttl={ttl} ..."):
     perimeter: Perimeter | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Known:
-    """A node's position, until a time."""
+    """A node's position at a time."""
 
     place: Place
-    until: SimTime
+    since: SimTime
 
 
 class Geographic(Router):
@@ -119,11 +131,17 @@ class Geographic(Router):
 
     parameters: GeographicParameters
     needs_position = True
+    farthest_m = FARTHEST_M
 
     def forget(self) -> None:
         """Start without neighbours."""
         super().forget()
         self.neighbors: dict[NodeId, Known] = {}
+
+    @property
+    def here(self) -> Place | None:
+        """The own position as messages say it: a packet that comes back must find the place that it has left."""
+        return None if self.position is None else point(self.position).place
 
     # Section 2.4: beacons
 
@@ -137,7 +155,7 @@ class Geographic(Router):
         """Broadcast the position, and forget silent neighbours."""
         if self.position is not None:
             self.frames.broadcast(Beacon(point(self.position)), now)
-        self.neighbors = {neighbor: known for neighbor, known in self.neighbors.items() if known.until > now}
+        self.neighbors = {node: known for node, known in self.neighbors.items() if self._is_near(known, now)}
         half = self.parameters.beacon_interval // 2
         self.set_timer(BEACON_TIMER, half + self.random.randint(0, 2 * half))
 
@@ -147,9 +165,9 @@ class Geographic(Router):
         self.hear_position(sender, beacon.position, now)
 
     def hear_position(self, sender: NodeId, position: Point, now: SimTime) -> None:
-        """Take a neighbour's position for the time-out T."""
-        until = now + round(self.parameters.beacon_timeout * self.parameters.beacon_interval)
-        self.neighbors[sender] = Known(position.place, until)
+        """Take a neighbour's position, if it knows it."""
+        if position != UNKNOWN:
+            self.neighbors[sender] = Known(position.place, now)
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Forget the neighbour, and send its packets another way (section 2.4)."""
@@ -158,33 +176,39 @@ class Geographic(Router):
             if hasattr(message, "perimeter"):
                 self.route(message.replaced(perimeter=None), None, now)
 
-    def route(self, message: Any, sender: NodeId | None, now: SimTime) -> None:
-        """Send a message to its next hop, or drop it."""
-        chosen = self._choose(message, sender, now)
+    def route(self, message: Any, sender: NodeId | None, now: SimTime, *, later: bool = False) -> None:
+        """Send a message to its next hop, perhaps after a jitter, or drop it."""
+        chosen = self.choose(message, sender, now)
         if isinstance(chosen, str):
-            self._give_up(message, chosen)
+            self.give_up(message, chosen, now)
             return
         next_hop, perimeter = chosen
-        here = point(self.position or (0.0, 0.0))
+        here = UNKNOWN if self.position is None else point(self.position)
         message = message.replaced(position=here, perimeter=perimeter)
         if isinstance(message, DataPacket):
             self.pass_on(message, next_hop, now)
+        elif later:
+            self.frames.unicast_later(next_hop, message)
         else:
             self.frames.unicast(next_hop, message, now)
 
-    def _give_up(self, message: Any, reason: str) -> None:
+    def give_up(self, message: Any, reason: str, now: SimTime) -> None:
+        """Drop a message without a next hop, with a row for a packet."""
         if isinstance(message, DataPacket):
             self.frames.drop(message, reason)
 
     # Sections 2.1 to 2.3: the next hop
 
     def near(self, now: SimTime) -> dict[NodeId, Place]:
-        """The neighbours' positions."""
-        return {neighbor: known.place for neighbor, known in self.neighbors.items() if known.until > now}
+        """The neighbours' positions, each for the time-out T."""
+        return {node: known.place for node, known in self.neighbors.items() if self._is_near(known, now)}
 
-    def _choose(self, message: Any, sender: NodeId | None, now: SimTime) -> tuple[NodeId, Perimeter | None] | str:
+    def _is_near(self, known: Known, now: SimTime) -> bool:
+        return now - known.since < self.parameters.beacon_timeout * self.parameters.beacon_interval
+
+    def choose(self, message: Any, sender: NodeId | None, now: SimTime) -> tuple[NodeId, Perimeter | None] | str:
         """Return the next hop with the mode that the message goes on in, or why there is none."""
-        here, near, d = self.position, self.near(now), message.d.place
+        here, near, d = self.here, self.near(now), message.d.place
         if message.destination in near:
             return message.destination, None
         if here is None:
@@ -234,4 +258,4 @@ class Geographic(Router):
 
     def _rows(self, names: Names) -> Iterator[tuple[str, ...]]:
         for neighbor, known in self.neighbors.items():
-            yield names.node(neighbor), f"{known.place[0]:g}", f"{known.place[1]:g}"
+            yield names.node(neighbor), *(repr(coordinate).removesuffix(".0") for coordinate in known.place)

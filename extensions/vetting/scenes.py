@@ -23,18 +23,21 @@ from roambus.bridge.system.errors import AgentError, SideEffectError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.template import Template, Values
+from roambus.extensions.vetting.contract import Contract
 from roambus.extensions.vetting.findings import Finding, of_error, place_of_agent
+from roambus.extensions.vetting.watching import LONGEST_CALL_S, RUNS, Calls
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, TimerFired
-from roambus.python_protocol.simtime import MICROSECOND, SimTime
+from roambus.python_protocol.events import Event, Received, TimerFired
+from roambus.python_protocol.simtime import MICROSECOND, SimTime, format_time
 
-RUNS, TIMERS = "runs", "timers"
-"""Names of checks."""
+TIMERS = "timers"
+"""The check of timers."""
 HOLDS = "holds"
 """The trace row with a sent message's bytes, to compare contents."""
 SEED = 1
-LONGEST_STEP_S = 120.0
+MOST_CALLS = 200_000
+"""Calls of handlers in a run, of which the shipped agents need some thousand."""
 TEMPLATE = Template(Path(__file__).with_name("vet.ini.j2"))
 
 
@@ -65,11 +68,18 @@ class Job:
     folder: Path
     is_first: bool = True
     """Whether this process runs the one-process checks."""
-    longest_s: float = LONGEST_STEP_S
-    """A step that takes longer never ends: a handler loops, sleeps or sends for ever."""
+    longest_call_s: float = LONGEST_CALL_S
+    """A handler that takes longer loops, or waits."""
+
+    layout: int = 0
+    """Another number makes other addresses of objects."""
+    only: str = ""
+    """The one scene to run; empty for all."""
 
     def scenes(self) -> tuple[Scene, ...]:
         """The scenes in this process' order."""
+        if self.only:
+            return tuple(scene for scene in SCENES if scene.name == self.only)
         return SCENES if self.is_first else SCENES[::-1]
 
     def scenario(self, scene: Scene) -> Scenario:
@@ -92,17 +102,21 @@ class Job:
         return replace(self, folder=self.folder / "isolated")
 
 
-def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
-    """Run a scene, and write its trace if the run ends well."""
+def play(job: Job, scene: Scene, agent_class: type[Agent], calls: Calls) -> Iterator[Finding]:
+    """Run a scene, and write its trace if the run ends well; raise OSError."""
     scenario = job.scenario(scene)
-    trace, watch = TraceWriter(TraceLevel.FULL), _Watch()
-    host = Host(scenario, agent_class, scene.backend(scenario), trace, check=True, wrappers=[watch.wrap])
+    trace, watch, contract = TraceWriter(TraceLevel.FULL), _Watch(scene.name, calls), Contract(agent_class)
+    backend = scene.backend(scenario)
+    with calls.during(f"{scene.name}, agents are made"):
+        host = Host(scenario, agent_class, backend, trace, check=True, wrappers=[watch.wrap, contract.wrap])
     try:
-        with shared_generators_unused(job.agent):
+        with shared_generators_unused(job.agent), contract.watching():
             host.run()
     except (AgentError, SideEffectError) as error:
+        yield from contract.findings
         yield of_error(f"{RUNS}, {scene.name}", error)
         return
+    yield from contract.findings
     place = place_of_agent(agent_class)
     for action, after in sorted(watch.hasty.items()):
         yield Finding(TIMERS, f"{action} after {after} ns: write {after} * SECOND if seconds are meant", place)
@@ -114,7 +128,9 @@ def play(job: Job, scene: Scene, agent_class: type[Agent]) -> Iterator[Finding]:
 class _Watch:
     """Observes the timers of a run's agents."""
 
-    def __init__(self) -> None:
+    def __init__(self, scene: str, calls: Calls) -> None:
+        self._scene, self._calls = scene, calls
+        calls.begin_run()
         self.unhandled: set[Any] = set()
         """Expired timers' keys without a handler."""
         self.hasty: dict[str, SimTime] = {}
@@ -126,7 +142,9 @@ class _Watch:
         def handle_watched(event: Event, now: SimTime) -> Iterable[Action]:
             if isinstance(event, TimerFired) and not _has_handler(type(agent), event):
                 self.unhandled.add(event.key)
-            actions = list(handle(event, now))
+            self._calls.count(MOST_CALLS)
+            with self._calls.during(describe_call(self._scene, agent, event, now)):
+                actions = list(handle(event, now))
             for action in actions:
                 if isinstance(action, Send | SetTimer) and 0 < action.after < MICROSECOND:
                     what = (
@@ -138,6 +156,16 @@ class _Watch:
             return with_contents(actions)
 
         return handle_watched
+
+
+def describe_call(scene: str, agent: Agent, event: Event, now: SimTime) -> str:
+    """Return where and when an event is handled, in words that need no code of the agent's."""
+    what = type(event).__name__
+    if isinstance(event, Received):
+        what = f"{what} {type(event.message).__name__}"
+    elif isinstance(event, TimerFired):
+        what = f"{what} {event.key!r}" if type(event.key) is str else f"{what} {type(event.key).__name__}"
+    return f"{scene}, node {agent.node}, at {format_time(now)}, on {what}"
 
 
 def with_contents(actions: Iterable[Action]) -> Iterator[Action]:

@@ -94,7 +94,7 @@ class Layout:
         checks = (
             entry.kind.checking(entry.name)
             for entry in declared
-            if isinstance(entry.kind, Record) and entry.kind.is_numbers
+            if isinstance(entry.kind, Record) and entry.kind.is_numbers and not entry.is_optional
         )
         self.writers = [*checks, *written]
         """Append the parts of a record, in order; called with a writer and the record."""

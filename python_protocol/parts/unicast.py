@@ -275,6 +275,10 @@ class Router(Brokerless):
         """Return the packets that wait on this node; a protocol adds those of its own queues."""
         return [*self.frames.held(), *self.waiting]
 
+    def unsent(self) -> Iterable[tuple[Notification, NodeId]]:
+        """Return the notifications in these packets, with their destinations."""
+        return [(packet.notification, packet.destination) for packet in self.held()]
+
     def has_way(self, destination: NodeId, now: SimTime) -> bool:
         """Whether an own packet could leave; for protocols that call `lack_way`."""
         raise NotImplementedError

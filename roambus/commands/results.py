@@ -158,9 +158,13 @@ def _merged(results: Sequence[Path], out: Path | None) -> Path:
     from roambus.experiments.studies.study import existing_folder
     from roambus.experiments.sweeps.merging import merge
 
-    folders = [existing_folder(folder) for folder in dict.fromkeys(results)]
-    if (len(folders) > 1) != (out is not None):
-        raise UserError("--out FOLDER goes with several RESULTS, whose runs are merged there")
+    folders = [existing_folder(folder) for folder in results]
+    if twice := [folder for number, folder in enumerate(folders) if any(map(folder.samefile, folders[:number]))]:
+        raise UserError(f"{twice[0]}: this folder is given twice: give each once")
+    if len(folders) > 1 and out is None:
+        raise UserError("several RESULTS are merged into a new folder: name it with --out FOLDER")
+    if len(folders) == 1 and out is not None:
+        raise UserError(f"--out {out}: there is nothing to merge: give several RESULTS, or leave --out out")
     if out is None:
         return folders[0]
     merge(folders, out)

@@ -35,7 +35,7 @@ from roambus.console.options import (
     pairs,
 )
 from roambus.console.output import answer, detail, remark
-from roambus.console.sweep_runs import RunOptions, announce_compilation, announce_data, recorder
+from roambus.console.sweep_runs import RunOptions, announce_compilation, recorder
 
 if TYPE_CHECKING:
     from roambus.bridge.backend import BackendFactory
@@ -141,7 +141,6 @@ def _run_once(sweep: Sweep, out: Path, run_options: RunOptions, backend: Backend
     level, record = run_options.level, run_options.record
     (plan,) = plan_runs(sweep, out, TraceLevel(level), backend=backend)
     detail(f"{plan.place}: rendered")
-    announce_data(sweep)
     announce_compilation(backend, [plan])
     prepare(plan, backend)
     detail("the back-end is ready")

@@ -58,7 +58,6 @@ def run_sweep(
     planned = plan_runs(sweep, out, TraceLevel(run_options.level), watched, backend)
     chosen = part.of_all(planned)
     plans = [replace(plan, check=run_options.check, record=recorder(run_options.record)) for plan in chosen]
-    announce_data(sweep)
     announce_compilation(backend, plans)
     if run_options.part == RunOptions().part and is_shared(out):
         remark(f"another roambus command is writing to {out}; stop one, or shared runs are made twice")
@@ -124,15 +123,6 @@ def _publishing(executor: Executor, results: Path) -> Executor:
     if not isinstance(executor, Processes):
         raise UserError(f"--spark: executors cannot write to {store.url}: give a folder that all of them reach")
     return store.publishing(executor)
-
-
-def announce_data(sweep: Sweep) -> None:
-    """Announce files that an agent reads without naming them: their changes make no run again."""
-    from roambus.bridge.agents import load_agent, unnamed_data
-
-    for reference in dict.fromkeys(choice.agent for choice in sweep.agents):
-        for file in unnamed_data(load_agent(reference)):
-            remark(f"note: agent {reference} reads {file}: name it in data_files, or complete runs stay if it changes")
 
 
 def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> None:

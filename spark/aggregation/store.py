@@ -105,7 +105,7 @@ class MetricsStore:
         """Return the stored row of each trace, if any; raise OSError."""
         # The first row with a stamp is taken: a kill between writing and removing leaves rows twice.
         wanted = {_stamp(trace) for trace in traces}
-        table = pa.concat_tables([STORE_SCHEMA.empty_table(), *map(_read, self._parts())])
+        table = pa.concat_tables([STORE_SCHEMA.empty_table(), *map(read_part, self._parts())])
         chosen = []
         for stamp in _stamps(table):
             chosen.append(stamp in wanted)
@@ -139,7 +139,7 @@ class MetricsStore:
         ordered = rows.sort_by(RUN)
         digest = sha256(repr(list(_stamps(ordered))).encode()).hexdigest()[:16]
         path = self._folder / f"{self._definition}-{digest}.parquet"
-        if len(_read(path)) != len(ordered):
+        if len(read_part(path)) != len(ordered):
             with UnfinishedFile(path) as unfinished:
                 pq.write_table(ordered, unfinished.file, write_page_checksum=True)
                 unfinished.finish()
@@ -152,7 +152,8 @@ def missing_from(rows: pa.Table, traces: Sequence[Trace]) -> list[Trace]:
     return [trace for trace in traces if _stamp(trace) not in known]
 
 
-def _read(part: Path) -> pa.Table:
+def read_part(part: Path) -> pa.Table:
+    """Return a part's rows; none of a damaged one."""
     try:
         with open_regular(part) as file:  # Arrow knows no names that are not UTF-8
             table = pq.read_table(file, page_checksum_verification=True, partitioning=None)

@@ -6,6 +6,7 @@ Aggregation identifies traces by place, size and time, unopened; executors read 
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from roambus.bridge.runs.layout import (
     run_name,
 )
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.system.printed import escaped
 
 MOST_NAMED = 1000
 """The most missing runs that are named."""
@@ -68,6 +70,7 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
             if not S_ISREG(status.st_mode):
                 problems[file] = f"{file}: damaged (it is not a file): {REMEDY}"
                 continue
+            _refuse_control(file)
             _refuse_formulas(file)
             run_name(file).encode()  # Python has stand-ins for bytes that are not UTF-8, and Arrow has not
             traces.append(Trace(file, run_name(file), status.st_size, status.st_mtime_ns))
@@ -80,6 +83,12 @@ def list_traces(files: Sequence[Path]) -> tuple[list[Trace], dict[Path, str]]:
     return traces, problems
 
 
+def _refuse_control(file: Path) -> None:
+    """Tables and figures print names of folders, and a stranger's may have escape sequences."""
+    if escaped(run_name(file)) != run_name(file) or not {"\n", "\t"}.isdisjoint(run_name(file)):
+        raise UserError(f"{file}: the name of a folder has control characters: remove or rename it")
+
+
 def _refuse_formulas(file: Path) -> None:
     for text in (text for part in run_name(file).split("/") for text in part.split("=", 1)):
         if text.startswith(_FORMULAS) and text != LACKING and not _NUMBER.fullmatch(text):
@@ -89,7 +98,8 @@ def _refuse_formulas(file: Path) -> None:
 def missing(results: Path, found: Sequence[Path], again: str = "the same sweep") -> list[str]:
     """Return a line for each failed run, and one for the rest."""
     gone = list(absent(results, found))
-    failed = [trace for trace in gone if trace.with_name(FAILED_FILE).is_file()]
+    # By a function that answers no for names that no file can have, such as of a seed with hundreds of digits.
+    failed = [trace for trace in gone if os.path.isfile(trace.with_name(FAILED_FILE))]  # noqa: PTH113
     tried = set(failed)
     never = [trace for trace in gone if trace not in tried]
     lines = [

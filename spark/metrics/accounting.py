@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @metric("stored at the end", kind=Kind.COUNT)
 def stored(run: Run) -> float:
-    """Expected pairs that were not delivered, and that a node had stored at the end."""
+    """Expected pairs that were not delivered, and that a node had at the end, stored for them or kept for all."""
     return _ended(run, STORED)
 
 

@@ -25,8 +25,8 @@ WHOLE = 4_000_000
 
 _OF_TABLES = (
     schema.PUBLISH, schema.ROUTE, schema.DELIVER, schema.ROLE, schema.ENERGY, schema.MIGRATE, schema.DIE,
-    schema.DETACH, schema.ATTACH, schema.RADIO, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH, schema.FREEZE,
-    schema.RECOVER,
+    schema.DETACH, schema.ATTACH, schema.RADIO, schema.STORE, schema.KEEP, schema.RELEASE, schema.REPLAY, schema.DROP,
+    schema.CRASH, schema.FREEZE, schema.RECOVER,
 )  # fmt: skip
 
 

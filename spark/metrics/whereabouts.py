@@ -2,7 +2,8 @@
 
 A pair that was not delivered is where its last row says:
 
-- *stored*: a node has stored it, and since then neither sent it on, nor dropped it, nor crashed or run out of energy;
+- *stored*: a node has stored it, and since then neither sent it on, nor dropped it, nor crashed or run out of energy.
+  Some protocols keep a notification for all nodes. All its pairs are stored while a node keeps it;
 - *lost*, with the reason of a drop row of it, or a crash or death of the node that stored it;
 - *under way*: a row says that it was sent on, and the run ended within UNDER_WAY_S;
 - *unseen*: the same, longer before the end. Frames without acknowledgement are lost on the air without a row. So are
@@ -25,7 +26,10 @@ from roambus.spark.metrics.reasons import CRASH, DEATH, LOST, NOT_ATTEMPTED, STO
 UNDER_WAY_S = 10.0
 """So long before the end a pair without further rows is under way: longer than a MAC or link works at a frame."""
 
-FOLLOWED = (schema.ROUTE, schema.STORE, schema.REPLAY, schema.DROP, schema.CRASH, schema.DIE)
+FOLLOWED = (
+    *(schema.ROUTE, schema.STORE, schema.KEEP, schema.RELEASE, schema.REPLAY, schema.DROP),
+    *(schema.CRASH, schema.DIE),
+)
 """The rows that locate pairs."""
 
 Pair = tuple[str, int]
@@ -50,6 +54,8 @@ class Whereabouts:
     last: dict[Pair, End] = field(default_factory=dict)
     holders: dict[Pair, dict[int, float]] = field(default_factory=dict)
     """The nodes that store a pair."""
+    keepers: dict[str, dict[int, float]] = field(default_factory=dict)
+    """The nodes that keep a notification for all."""
     drops: dict[str, End] = field(default_factory=dict)
     """The last drop of each notification that names no subscriber."""
 
@@ -72,13 +78,25 @@ class Whereabouts:
         elif event == schema.STORE:
             if self._set(name, peer, End(STORED, None, node, time_s)):
                 self.holders.setdefault((name, peer), {})[node] = time_s
+        elif event == schema.KEEP:
+            self.keepers.setdefault(name, {})[node] = time_s
+        elif event == schema.RELEASE:
+            self._release(name, End(LOST, row[schema.DETAIL] or "", node, time_s))
         elif event == schema.REPLAY:
             self._set(name, peer, End(UNDER_WAY, None, node, time_s))
             self.holders.get((name, peer), {}).pop(node, None)
         else:
             self._drop(name, End(LOST, row[schema.DETAIL] or "", node, time_s), peer)
 
+    def _release(self, name: str, end: End) -> None:
+        """Take a notification from a node that kept it; the last one ends the pairs of it."""
+        keepers = self.keepers.get(name, {})
+        if keepers.pop(end.node, None) is not None and not keepers:
+            self.drops[name] = end
+
     def _drop(self, name: str, end: End, peer: int | None) -> None:
+        if peer is None:
+            self._release(name, end)
         is_clients = peer is None and end.node in self.pairs[name]  # which drops what it gets itself
         subscriber = end.node if is_clients else peer
         if subscriber is not None and self._set(name, subscriber, end):
@@ -94,6 +112,8 @@ class Whereabouts:
         return True
 
     def _fail(self, end: End) -> None:
+        for name in self.keepers:
+            self._release(name, end)
         for pair, holders in self.holders.items():
             is_last = holders.pop(end.node, None) is not None and not holders
             if is_last and self.last[pair].time_s <= end.time_s:  # rows of deaths stand at the end of a trace
@@ -105,6 +125,9 @@ class Whereabouts:
         last, dropped = self.last.get(pair), self.drops.get(name)
         if holders := self.holders.get(pair):
             node, since = next(iter(holders.items()))
+            return End(STORED, None, node, since)
+        if keepers := self.keepers.get(name):
+            node, since = next(iter(keepers.items()))
             return End(STORED, None, node, since)
         if last is not None and last.where == LOST:
             return last

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge import agents
-from roambus.bridge.agents import agent_names, agent_sources, data_of, load_agent, unnamed_data
+from roambus.bridge.agents import agent_names, agent_sources, data_of, load_agent
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.system.code import AGENTS
 from roambus.bridge.system.errors import UserError
@@ -266,12 +266,3 @@ def test_data_files_that_are_not_beside_it_are_refused(folder: Path, names: str,
     """A crate could not hold them."""
     (folder / "mine.py").write_text(AGENT.format(name="Mine") + DATA.format(names=names))
     refused("mine.py", message)
-
-
-def test_files_that_an_agent_reads_and_does_not_name_are_known(folder: Path) -> None:
-    """A change of these makes no run again."""
-    text = "from pathlib import Path\nFOUND = [Path(__file__).with_name(n).read_text() for n in ('a.txt', 'b.txt')]\n"
-    for name in ("a.txt", "b.txt"):
-        (folder / name).write_text("")
-    (folder / "mine.py").write_text(text + AGENT.format(name="Mine") + DATA.format(names='("a.txt",)'))
-    assert unnamed_data(load_agent("mine.py")) == [folder / "b.txt"]

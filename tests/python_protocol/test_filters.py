@@ -14,6 +14,7 @@ from roambus.python_protocol.filters import (
     Notification,
     NotificationId,
     Operator,
+    circle,
     parse_filter,
     parse_value,
 )
@@ -104,11 +105,39 @@ def test_an_area_around_me_is_one_around_a_place_once_that_is_known() -> None:
     assert (moving.is_moving, str(moving)) == (True, "within 30 of me and topic = 'news'")
     assert not moving.matches(notification(topic="news", x=0, y=0))
     still = moving.around((10.04, 20))
-    assert (still.is_moving, str(still)) == (False, "within 30 of (10, 20) and topic = 'news'")
-    assert [still.matches(notification(topic="news", x=x, y=20)) for x in (40, 40.1)] == [True, False]
+    assert (still.is_moving, str(still)) == (False, "within 30 of (10.04, 20) and topic = 'news'")
+    assert [still.matches(notification(topic="news", x=x, y=20)) for x in (40.03, 40.05)] == [True, False]
 
 
-@pytest.mark.parametrize("text", ["within 0 of me", "within 0 of (1, 2)", "inside (5,5)-(5,9)", "inside (5,5)-(9,1)"])
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.floats(1e-9, 1e9), numbers, numbers)
+def test_an_area_keeps_every_digit_of_its_numbers(radius: float, x: float, y: float) -> None:
+    """Also those of maps, such as UTM's: an area travels as text."""
+    read = parse_filter(f"within {radius!r} of ({x!r}, {y!r})")
+    assert circle(read.constraints[0].operand) == (radius, x, y)
+    assert parse_filter(f"within {radius!r} of me").around((x, y)) == parse_filter(str(read)) == read
+    assert parse_filter("inside (-1e-3, .5)-(2E2, 1.5)").matches(notification(x=199, y=1))
+
+
+@pytest.mark.parametrize("text", ["within you", "within 3 of you", "inside (0, 0)", "within 3 of (1, )"])
+def test_says_what_an_area_looks_like(text: str) -> None:
+    """An unreadable area is an error that shows readable ones; `within` is a name like others where it is compared."""
+    with pytest.raises(ValueError, match=r"is not an area such as within 50 of \(40, 20\), within 50 of me or inside"):
+        parse_filter(text)
+    assert str(parse_filter("within = 3 and inside exists")) == "within = 3 and inside exists"
+
+
+def test_an_area_without_an_end_is_refused() -> None:
+    """Its number would not be one."""
+    with pytest.raises(ValueError, match="is an area without an end"):
+        parse_filter("within 1e999 of me")
+
+
+@pytest.mark.parametrize(
+    "text", ["within 0 of me", "within -3 of me", "within -3 of (1, 2)", "inside (5,5)-(5,9)", "inside (5,5)-(9,1)"]
+)
 def test_an_area_of_no_size_is_refused(text: str) -> None:
     """It would match nothing."""
     with pytest.raises(ValueError, match="is an area of no size"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from roambus.experiments import inventory
 from roambus.experiments.inventory import TEMPLATES
 from tests.roambus.conftest import Roambus
 from tests.support.agents import write_agent
+from tests.support.commands import call
 
 Refused = Callable[..., None]
 
@@ -172,7 +174,7 @@ def test_a_run_whose_messages_are_too_long_warns(folder: Path, roambus: Roambus)
 
 @pytest.mark.slow
 def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) -> None:
-    """For one run and for a sweep; a run over the radio is another one."""
+    """For one run and for a sweep; runs over the radio do not replace them."""
     settings = ["--set", "nodes=2", "--set", "time_limit=3", "--out", "out"]
     done = roambus("run", "field", "--agent", "mine.py", "--backend", "ideal", *settings)
     rows = pq.read_table(folder / done.out.strip() / "trace.parquet").to_pylist()
@@ -181,7 +183,7 @@ def test_ideal_links_are_a_back_end_like_others(folder: Path, roambus: Roambus) 
     sweep = ["sweep", "mine.toml", "--workers", "1", "--seeds", "1", "--set", "nodes=2", "--out", "swept"]
     assert "runs done 1, already there 0, failed 0" in roambus(*sweep, "--backend", "ideal").out
     assert "runs done 0, already there 1, failed 0" in roambus(*sweep, "--backend", "ideal").out
-    assert "runs done 1, already there 0, failed 0" in roambus(*sweep).out
+    assert "swept holds runs with backend ideal, not radio: choose another --out" in roambus(*sweep).err
 
 
 def test_a_sweep_runs_once(roambus: Roambus) -> None:
@@ -371,3 +373,12 @@ def test_an_interruption_has_no_message_of_a_library(roambus: Roambus, monkeypat
     codec = "decoding with 'utf-8-sig' codec failed (KeyboardInterrupt: )"
     assert interrupted(KeyboardInterrupt(codec)) == "error: interrupted\n"
     assert interrupted(NamedInterruption("interrupted: node 3")) == "error: interrupted: node 3\n"
+
+
+def test_warnings_print_no_escape_sequences(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A library's warning can quote a stranger's name."""
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    assert call("roambus --version", monkeypatch) == 0
+    text = warnings.formatwarning("glyph \x1b]0;X\x07 is missing", UserWarning, "drawing.py", 1)
+    assert "\x1b" not in text
+    assert "\\x1b]0;X\\x07" in text

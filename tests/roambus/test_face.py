@@ -36,7 +36,7 @@ except SystemExit as ended:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("program", "most"), [("import roambus.python_protocol.aodv", 23), (RUN, 90)])
+@pytest.mark.parametrize(("program", "most"), [("import roambus.python_protocol.aodv", 23), (RUN, 116)])
 def test_an_agent_and_a_run_load_few_modules(program: str, most: int, tmp_path: Path) -> None:
     """Of roambus' own, packages not counted: a run on the radio needs no metrics, figures or exports."""
     code = f"{program}\nprint(*(name for name, one in sys.modules.items() if not hasattr(one, '__path__')))"

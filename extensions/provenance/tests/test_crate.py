@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -110,7 +111,7 @@ def reproduced(crate: Path) -> subprocess.CompletedProcess[str]:
 READING = (
     HELPED.replace("from helper", "import json, pathlib\nfrom helper", 1)
     .replace("class Greeter(Agent):\n", "class Greeter(Agent):\n    data_files = ('data/table.json',)\n")
-    .replace("Hi(COUNT)", "Hi(COUNT + EXTRA)")
+    .replace("Hi(COUNT)", "Hi(COUNT + EXTRA + int((HERE / 'late.txt').read_text()))")
     .replace(
         "class Hi",
         "HERE = pathlib.Path(__file__).parent\nEXTRA = json.loads((HERE / 'data' / 'table.json').read_text())\n"
@@ -118,23 +119,23 @@ READING = (
         1,
     )
 )
-"""An agent with a helper, data that it names, and data that it does not name."""
+"""An agent with a helper, data that it names, and data that it does not name, some of which a handler reads."""
 
 
 @pytest.mark.parametrize("place", ["", "pkg/"])
 def test_helpers_and_data_beside_the_agent_are_in_the_crate(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever it lies; a stranger has none of these, and the runs are the same, by the script and by `verify`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "helper", raising=False)  # another test may have its own
     files = {"greeter.py": READING, "helper.py": "COUNT = 3\n", "data/table.json": "4", "more.txt": "5"}
+    files["late.txt"] = "6"
     for name, text in files.items():
         Path(place + name).parent.mkdir(parents=True, exist_ok=True)
         Path(place + name).write_text(text)
     run = f"roambus run field --agent {place}greeter.py --backend ideal --set nodes=3 --set time_limit=2 --out r"
     assert call(run, monkeypatch) == 0
-    assert "more.txt: name it in data_files, or complete runs stay if it changes" in capsys.readouterr().err
     assert call("roambus crate r --trust", monkeypatch) == 0
     names = [name.partition("/")[2].partition("/")[2] for name in zipfile.ZipFile("r.crate.zip").namelist()]
     assert files.keys() <= {*names}
@@ -327,6 +328,20 @@ def test_a_strangers_metadata_lead_nowhere_else(tmp_path: Path, name: str) -> No
     for read in (lambda: list(Crate(tmp_path).wrong_files()), lambda: Crate(tmp_path).agent_files()):
         with pytest.raises(UserError, match="leads out of the crate"):
             read()
+
+
+@pytest.mark.parametrize(
+    ("entity", "problem"),
+    [({"@id": "a" * 300}, "File name too long"), ({"@id": "code/a", "@type": None}, "")],
+)
+def test_odd_metadata_end_in_one_message(tmp_path: Path, entity: dict[str, object], problem: str) -> None:
+    """A name that no file can have is refused, and what is no list of types has none."""
+    (tmp_path / "ro-crate-metadata.json").write_text(json.dumps({"@graph": [{"sha256": "0", **entity}]}))
+    if problem:
+        with pytest.raises(UserError, match=problem):
+            Crate(tmp_path).agent_files()
+    else:
+        assert Crate(tmp_path).agent_files() == {}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"@graph": 1}', '{"@graph": [1]}', "[" * 100_000])

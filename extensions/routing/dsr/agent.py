@@ -111,7 +111,7 @@ class Dsr(Router):
     parameters: DsrParameters
 
     def forget(self) -> None:
-        """Start without routes, requests and packets."""
+        """Start without routes and packets; a random number keeps neighbours from taking new requests for old."""
         super().forget()
         parameters = self.parameters
         self.cache = RouteCache(self.node, parameters.route_cache_size, parameters.route_cache_timeout)
@@ -119,7 +119,7 @@ class Dsr(Router):
         self._requests = Recent(parameters.request_table)
         self._sent: dict[NodeId, int] = {}
         """The number of requests for each target that is searched."""
-        self._identification = 0
+        self._identification = self.random.randrange(1 << _BITS)
         self._errors: tuple[BrokenLink, ...] = ()
         """The last error received, if any, until a propagating request has spread it."""
         self._answers: dict[tuple[NodeId, NodeId], tuple[int, int]] = {}

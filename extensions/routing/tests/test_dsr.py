@@ -17,12 +17,13 @@ from roambus.extensions.routing.dsr.messages import (
     RouteReply,
     RouteRequest,
     SourcedPacket,
+    SourceRoute,
     nodes_of,
     route_along,
 )
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, delivered, dropped, sent
 from roambus.python_protocol.actions import Action
-from roambus.python_protocol.events import Overheard, Publish
+from roambus.python_protocol.events import Overheard, Publish, Recovered
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.parts.link import LinkData
 from roambus.python_protocol.roles import BROADCAST
@@ -285,6 +286,109 @@ def test_a_waiting_reply_is_withdrawn_once_its_asker_uses_a_route_that_is_as_sho
         (timer,) = node.timers
         overhear(node, data(*path, left=len(path) - 3), 1, 2)
         assert len(sent(node.fire(timer), RouteReply)) == remains
+
+
+def test_a_path_that_is_learned_again_is_the_newest_and_one_without_a_way_is_refused() -> None:
+    """Of two equal paths the newest is found; a path begins here and visits no node twice."""
+    cache = RouteCache(ME, 9, 10 * SECOND)
+    for via in (1, 2, 1):
+        assert cache.add((ME, via, FAR), 0)
+    assert cache.find(FAR, 0) == (ME, 1, FAR)
+    assert [cache.add(path, 0) for path in ((ME,), (1, FAR), (ME, 1, 1), (ME, 1, ME))] == [False] * 4
+    cache.remove_link(1, FAR)
+    assert set(cache) == {(ME, 1), (ME, 2, FAR)}
+
+
+def test_a_route_has_the_nodes_between_its_ends_and_a_salvaged_one_its_salvager() -> None:
+    """Section 6.7: the salvager is the first address."""
+    assert route_along((5, 4, 3, FAR)) == SourceRoute(0, 2, (4, 3))
+    assert route_along((5, 4, 3, FAR), 1) == SourceRoute(1, 2, (5, 4, 3))
+
+
+def test_identifications_have_sixteen_bits() -> None:
+    """After the last one comes 0."""
+    node = bench()
+    node.agent._identification = 65535
+    ((_, first),) = sent(node.handle(Publish(NEWS, (FAR,))), RouteRequest)
+    assert first.identification == 0
+
+
+def test_a_received_error_goes_with_the_next_propagating_request_alone() -> None:
+    """Section 3.4.4: not with the one to the neighbours, which does not spread it."""
+    node = searching()
+    node.hear(RouteError(4, ME, route_along((4, ME)), 1, 3), 4)
+    for errors in ((BrokenLink(4, 3),), ()):
+        ((_, asked),) = sent(node.fire(RequestTimer(FAR)), RouteRequest)
+        assert asked.errors == errors
+
+
+def test_a_request_tells_of_broken_links() -> None:
+    """Section 3.4.4: each receiver cuts its paths."""
+    node = bench()
+    node.agent.cache.add((ME, 4, 3), 0)
+    node.hear(request(5, FAR, 1, errors=(BrokenLink(4, 3),)), 1)
+    assert (ME, 4) in set(node.agent.cache)
+    assert (ME, 4, 3) not in set(node.agent.cache)
+
+
+def test_a_search_goes_on_after_a_freeze_and_a_second_packet_begins_none() -> None:
+    """Timers may be gone; packets for one target share the search."""
+    node = searching()
+    assert not sent(node.handle(Publish(NEWS, (FAR,))), RouteRequest)
+    node.timers.clear()
+    node.handle(Recovered(), 5 * SECOND)
+    assert node.timers[RequestTimer(FAR)] == 5 * SECOND + 500 * MILLISECOND
+
+
+def test_a_search_that_has_ended_begins_anew_with_the_neighbours() -> None:
+    """After a reply, and after all requests without one."""
+    node = searching()
+    node.hear(RouteReply(FAR, ME, route_along((FAR, 1, ME))._replace(segments_left=0), (1, FAR)), 1)
+    node.agent.cache.remove_link(ME, 1)
+    for _ in range(2):
+        ((_, first),) = sent(node.handle(Publish(NEWS, (FAR,))), RouteRequest)
+        assert first.hop_limit == 1
+        while RequestTimer(FAR) in node.timers:
+            node.fire(RequestTimer(FAR))
+
+
+def test_a_request_teaches_the_way_back_and_a_reply_is_passed_along_its_route() -> None:
+    """Sections 8.2.2 and 8.2.6."""
+    node = bench()
+    node.hear(request(5, FAR, 1), 1)
+    assert set(node.agent.cache) == {(ME, 1, 5)}
+    reply = RouteReply(FAR, 5, route_along((FAR, 2, ME, 1, 5))._replace(segments_left=2), (1, ME, 2, FAR))
+    ((to, onward),) = sent(node.hear(reply, 2), RouteReply)
+    assert (to, onward.route.segments_left) == (1, 1)
+
+
+def test_a_source_is_informed_once_of_a_break_and_this_node_not_at_all() -> None:
+    """An error that is not delivered is no news for anybody."""
+    node = bench()
+    own = data(ME, 3, FAR, left=1)
+    lost = [data(5, 4, ME, 3, FAR, left=1), own, data(5, 4, ME, 3, FAR, left=1), data(6, ME, 3, FAR, left=1)]
+    node.agent.lose_link(3, [*lost, RouteError(ME, 7, route_along((ME, 3, 7)), 1, 8)], 0)
+    errors = sent(node.agent.take(), RouteError)
+    assert [(to, error.destination, error.error_type) for to, error in errors] == [(4, 5, 1), (6, 6, 1)]
+
+
+def test_a_neighbour_is_ignored_for_three_seconds() -> None:
+    """The blacklist's time-out, to the instant."""
+    node = bench()
+    node.agent.lose_link(1, [RouteReply(FAR, 5, route_along((FAR, 2, ME, 1, 5)), (1, ME, 2, FAR))], 0)
+    node.agent.take()
+    assert not node.hear(request(5, FAR, 1), 1, 3 * SECOND - 1)
+    assert sent(node.hear(request(5, FAR, 1, number=2), 1, 3 * SECOND), RouteRequest)
+
+
+def test_a_packet_that_waits_too_long_for_a_route_is_dropped() -> None:
+    """SendBufferTimeout; a full buffer drops the oldest."""
+    node = bench(send_buffer_timeout=SECOND, send_buffer_size=1)
+    node.handle(Publish(NEWS, (FAR,)))
+    assert dropped(node.handle(Publish(NEWS, (8,)))) == ["send buffer full"]
+    node.now = SECOND
+    node.timers[RequestTimer(8)] = SECOND
+    assert dropped(node.fire(RequestTimer(8))) == ["no route in time"]
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=6)), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))

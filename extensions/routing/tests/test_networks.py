@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from math import hypot
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.scenario.definition import Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
@@ -21,10 +23,11 @@ from roambus.extensions.routing.dsdv import Dsdv
 from roambus.extensions.routing.dsr import Dsr
 from roambus.extensions.routing.gpsr import Gpsr
 from roambus.extensions.routing.olsr import Olsr
+from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.parts.unicast import Router
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
-from tests.support.graphs import connected_graphs
+from tests.support.graphs import connected_graphs, edges
 from tests.support.runs import Edges, Row, distances, of, publishing, run
 from tests.support.scenarios import scenario
 
@@ -35,6 +38,16 @@ MODES: list[tuple[type[Router], dict[str, str]]] = [
     (Olsr, {"link_layer": "false"}),
     (Dsr, {}),
     (Dsr, {"link_layer": "false", "cached_replies": "false"}),
+]
+EVERYWHERE: list[tuple[type[Router], dict[str, str]]] = [
+    (Aodv, {}),
+    (Aodv, {"link_layer": "false", "link_feedback": "false"}),
+    (Dsdv, {}),
+    (Olsr, {}),
+    (Olsr, {"wait_at": "source"}),
+    (Dsr, {}),
+    (Dsr, {"link_layer": "false", "promiscuous": "true"}),
+    (Dsr, {"promiscuous": "true", "cached_replies": "false"}),
 ]
 START = 45 * SECOND
 """By then tables have settled."""
@@ -64,6 +77,34 @@ def test_everything_arrives_once_in_a_static_connected_graph(
         assert all(hops == ways[node] for node, _, hops in got)
 
 
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, Edges]:
+    """A number of nodes from 2 to 12, and any links."""
+    nodes = draw(st.integers(2, 12))
+    return nodes, draw(st.lists(edges(nodes), max_size=3 * nodes))
+
+
+@pytest.mark.parametrize(("agent", "mode"), EVERYWHERE)
+@given(graphs(), st.integers(0, 100))
+@settings(max_examples=5)
+def test_every_pair_that_has_a_way_is_delivered(
+    agent: type[Router], mode: dict[str, str], graph: tuple[int, Edges], seed: int
+) -> None:
+    """On static graphs, connected or not: every node publishes to all, and no other pair is delivered."""
+    nodes, links = graph
+    each = [publishing(node, range(nodes), start=START, until=START + SECOND) for node in range(nodes)]
+    workload = Workload(each[0].subscriptions, tuple(chain(*(one.publications for one in each))))
+    rows = run(agent, nodes, links, workload, time_limit=START + 15 * SECOND, parameters=mode, seed=seed)
+    ways = [distances(nodes, links, node) for node in range(nodes)]
+    wanted = {
+        (node, row["notification_id"])
+        for row in of(rows, "publish")
+        for node in range(nodes)
+        if ways[row["node"]][node] is not None
+    }
+    assert {row[:2] for row in delivered(rows)} == wanted
+
+
 @pytest.mark.parametrize(("agent", "mode"), MODES)
 def test_another_way_is_found_after_a_break(agent: type[Router], mode: dict[str, str]) -> None:
     """In a ring of six nodes one link goes; what is published later arrives the other way."""
@@ -83,10 +124,10 @@ RANGE_M = 35.0
 
 
 @st.composite
-def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
+def connected_places(draw: st.DrawFn) -> list[tuple[float, float]]:
     """Places in metres, each within the range of an earlier one."""
-    where = [(200, 200)]
-    offsets = st.tuples(st.integers(-30, 30), st.integers(-30, 30)).filter(
+    where = [draw(st.sampled_from([(200.25, 200.5), (5000.0, 10.0), (448251.6, 5411932.5)]))]
+    offsets = st.tuples(st.floats(-30, 30), st.floats(-30, 30)).filter(
         lambda offset: 1 <= hypot(*offset) <= RANGE_M - 1
     )
     for count in range(draw(st.integers(1, 14))):
@@ -95,11 +136,18 @@ def connected_places(draw: st.DrawFn) -> list[tuple[int, int]]:
     return where
 
 
-def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: int) -> list[Row]:
+def over_places(where: list[tuple[float, float]], parameters: dict[str, str], seed: int) -> list[Row]:
     """A run of GPSR: the first node publishes to all."""
     workload = publishing(0, range(len(where)), start=10 * SECOND, until=12 * SECOND)
+    return run_at(where, workload, parameters, seed=seed, time_limit=20 * SECOND)
+
+
+def run_at(
+    where: list[tuple[float, float]], workload: Workload, parameters: dict[str, str], *, time_limit: int, seed: int = 0
+) -> list[Row]:
+    """A run of GPSR on unit disks."""
     described = replace(
-        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=20 * SECOND, agent_parameters=parameters),
+        scenario([Role.NONE] * len(where), workload, seed=seed, time_limit=time_limit, agent_parameters=parameters),
         nodes=tuple(NodeSettings((float(x), float(y))) for x, y in where),
         ideal=IdealLinks(range_m=RANGE_M),
     )
@@ -112,7 +160,9 @@ def over_places(where: list[tuple[int, int]], parameters: dict[str, str], seed: 
 @pytest.mark.parametrize("planarization", ["rng", "gg"])
 @given(connected_places(), st.integers(0, 100))
 @settings(max_examples=25)
-def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[tuple[int, int]], seed: int) -> None:
+def test_gpsr_finds_a_way_wherever_there_is_one(
+    planarization: str, where: list[tuple[float, float]], seed: int
+) -> None:
     """On unit disks, whatever their voids."""
     where = list(dict.fromkeys(where))
     rows = over_places(where, {"planarization": planarization, "link_layer": "false"}, seed)
@@ -122,9 +172,22 @@ def test_gpsr_finds_a_way_wherever_there_is_one(planarization: str, where: list[
     )
 
 
+def test_requests_for_positions_do_not_flood_the_network() -> None:
+    """20 nodes publish to all others at once, five times: a request asks for all, and everybody learns from it."""
+    where = [(30.0 * (node % 5), 30.0 * (node // 5)) for node in range(20)]
+    each = [
+        publishing(node, range(20), start=10 * SECOND, until=35 * SECOND, interval=5 * SECOND) for node in range(20)
+    ]
+    workload = replace(each[0], publications=tuple(its.publications[0] for its in each))
+    rows = run_at(where, workload, {}, time_limit=40 * SECOND)
+    requests = [row for row in of(rows, "send") if row["message_type"] == "LOCREQ"]
+    assert len(of(rows, "deliver")) == 20 * 20 * 5
+    assert 0 < len(requests) < 20 * 20 * 5
+
+
 def test_greedy_forwarding_alone_ends_at_a_void() -> None:
     """The neighbours are all farther from the destination."""
-    where = [(60, 50), (80, 30), (60, 5), (30, 5), (5, 25), (10, 50)]
+    where = [(60.0, 50.0), (80.0, 30.0), (60.0, 5.0), (30.0, 5.0), (5.0, 25.0), (10.0, 50.0)]
     rows = over_places(where, {"perimeter": "false"}, 0)
     assert {node for node, *_ in delivered(rows)} < set(range(6))
     assert {node for node, *_ in delivered(over_places(where, {}, 0))} == set(range(6))

@@ -21,6 +21,7 @@ from roambus.extensions.routing.olsr.messages import (
 )
 from roambus.extensions.routing.olsr.neighborhood import select_mprs
 from roambus.extensions.routing.tests.bench import ME, Bench, dropped, packet, sent
+from roambus.python_protocol.parts.unicast import DataPacket
 from roambus.python_protocol.simtime import SECOND
 
 SYM = link_code(LinkType.SYM_LINK, NeighborType.SYM_NEIGH)
@@ -174,3 +175,42 @@ def test_routes_follow_neighbours_two_hop_neighbours_and_topology() -> None:
     assert node.agent.ways(0) == dict.fromkeys((1, 2, 3, 4), (1,))
     assert [node.agent.routes(0)[node_id].distance for node_id in (1, 2, 3, 4)] == [1, 2, 3, 4]
     assert node.agent.ways(6 * SECOND) == {}
+
+
+def test_intervals_are_early_by_a_quarter_of_a_hello_interval_at_most() -> None:
+    """MAXJITTER of section 18.3, for HELLOs and TCs; they are valid for three intervals."""
+    node = Bench(Olsr)
+    node.hear(hello((MPR, (ME,))), 1)
+    kinds: tuple[tuple[str, type[Hello | TopologyControl], int, int], ...] = (
+        (HELLO_TIMER, Hello, 2 * SECOND, SIX_S),
+        (TC_TIMER, TopologyControl, 5 * SECOND, FIFTEEN_S),
+    )
+    for timer, kind, interval, validity in kinds:
+        gaps = []
+        for _ in range(40):
+            due = node.timers[timer]
+            node.hear(hello((MPR, (ME,))), 1, due)
+            ((_, said),) = sent(node.fire(timer), kind)
+            gaps.append(node.timers[timer] - due)
+            assert said.vtime == validity
+        assert interval - SECOND // 2 <= min(gaps) < max(gaps) <= interval
+
+
+def test_a_topology_from_an_asymmetric_neighbour_or_of_this_node_is_ignored() -> None:
+    """Section 9.5; a node's own comes back from its relays."""
+    node = Bench(Olsr)
+    node.hear(hello((MPR, (ME,))), 1)
+    node.hear(hello(), 2)
+    assert not node.hear(tc(7, 8), 2)
+    assert not node.hear(tc(ME, 1), 1)
+    assert node.agent.topology == {}
+
+
+def test_a_topology_leads_beyond_neighbours_and_packets_follow_the_table() -> None:
+    """A packet without a route has a row."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME,))), 1)
+    node.hear(tc(1, 8), 1)
+    assert node.agent.ways(0) == {1: (1,), 8: (1,)}
+    assert [to for to, _ in sent(node.hear(packet(8), 2), DataPacket)] == [1]
+    assert dropped(node.hear(packet(9), 2)) == ["no route"]

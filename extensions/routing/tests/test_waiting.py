@@ -7,8 +7,10 @@ import pytest
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.extensions.routing.dsdv import Dsdv
 from roambus.extensions.routing.dsr import Dsr
+from roambus.extensions.routing.geographic import Beacon, Known, point
+from roambus.extensions.routing.gpsr import Gpsr, GpsrPacket
 from roambus.extensions.routing.olsr import Olsr
-from roambus.extensions.routing.tests.bench import ME, Bench, dropped, packet
+from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, dropped, packet, sent
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.events import Crashed
 from roambus.python_protocol.parts.unicast import WAIT_TIMER, Router
@@ -37,6 +39,24 @@ def test_a_relay_without_a_way_drops_a_packet_that_it_would_hold(agent: type[Rou
         node = Bench(agent, wait_at=mode)
         node.agent.carry(packet(FAR), 0)
         assert dropped(node.agent.take()) == expected
+
+
+def test_gpsr_waits_for_a_neighbour_and_not_after_a_whole_round() -> None:
+    """At its source alone, and at a local maximum until a neighbour is nearer."""
+    for mode in ("protocol", "source"):
+        node = Bench(Gpsr, wait_at=mode, perimeter=False)
+        node.agent.position = (0.0, 0.0)
+        node.agent.located[FAR] = Known((50.0, 0.0), 0)
+        node.agent.carry(node.agent.packet(FAR, NEWS), 0)
+        node.agent.carry(node.agent.packet(FAR, NEWS).replaced(originator=5), 0)
+        waits = mode == "source"
+        assert dropped(node.agent.take()) == ["local maximum"] * (1 if waits else 2)
+        assert len(node.agent.waiting) == waits
+    node.hear(Beacon(point((20.0, 0.0))), 1)
+    node.timers[WAIT_TIMER] = SECOND
+    assert [to for to, _ in sent(node.fire(WAIT_TIMER), GpsrPacket)] == [1]
+    node.agent.give_up(node.agent.packet(FAR, NEWS), "unreachable", SECOND)
+    assert dropped(node.agent.take()) == ["unreachable"]
 
 
 def test_an_own_packet_waits_for_its_time_and_the_oldest_makes_room() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.agents import load_agent
-from roambus.extensions.vetting import examination
-from roambus.extensions.vetting.examination import between_isolated, vet
-from roambus.extensions.vetting.findings import Finding, suspects, time_or_chance
+from roambus.extensions.vetting.causes import CAUSES, About, suspects
+from roambus.extensions.vetting.examination import between_isolated
+from roambus.extensions.vetting.findings import Finding
 from roambus.extensions.vetting.isolation import play_isolated
 from roambus.extensions.vetting.messages import check_round_trips, check_strangers
 from roambus.extensions.vetting.scenes import SCENES, Job, play
+from roambus.extensions.vetting.watching import Calls
 from tests.support.commands import call, shown_commands
 from tests.support.documents import listings
 from tests.support.misbehaving.catalogue import Misbehaving, write
@@ -29,10 +29,10 @@ PROCESSES = "repeatable: "
 
 def found_in_one_process(agent: str, folder: Path) -> Iterator[Finding]:
     """What the checks find on ideal links."""
-    job, agent_class = Job(agent, "", folder), load_agent(agent)
-    play_isolated(job.isolated(), SCENES[0], agent_class)
-    yield from play(job, SCENES[0], agent_class)
-    yield from between_isolated(job)
+    job, agent_class, calls = Job(agent, "", folder), load_agent(agent), Calls()
+    play_isolated(job.isolated(), SCENES[0], agent_class, calls)
+    yield from play(job, SCENES[0], agent_class, calls)
+    yield from between_isolated(job, About.of(agent_class))
     yield from check_round_trips(agent_class)
     yield from check_strangers(agent_class, job.scenario(SCENES[0]))
 
@@ -53,7 +53,8 @@ def test_what_is_wrong_is_found_with_the_line(agent: Misbehaving, tmp_path: Path
 )
 def test_the_lines_that_take_time_or_chance_from_elsewhere_are_named(agent: Misbehaving, tmp_path: Path) -> None:
     """Where to look if traces differ."""
-    lines = suspects(load_agent(str(write(agent, tmp_path, tmp_path))), time_or_chance)
+    agent_class = load_agent(str(write(agent, tmp_path, tmp_path)))
+    lines = [line for cause in CAUSES[:3] for line in suspects(agent_class, cause.find)]
     assert any(line.startswith(agent.place) for line in lines), lines
 
 
@@ -68,7 +69,7 @@ def test_a_proxy_whose_object_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     proxy = weakref.proxy(lambda: None)
     with pytest.raises(ReferenceError):
         isinstance(proxy, Job)
-    play_isolated(Job("beacon", "", tmp_path).isolated(), SCENES[0], load_agent("beacon"))
+    play_isolated(Job("beacon", "", tmp_path).isolated(), SCENES[0], load_agent("beacon"), Calls())
 
 
 def test_the_page_shows_what_is_found(
@@ -100,37 +101,3 @@ def test_findings_can_be_read_by_programs() -> None:
     found = Finding("messages", "wrong", "mine.py:3")
     assert str(found) == "messages: mine.py:3: wrong"
     assert json.loads(json.dumps({"place": found.place})) == {"place": "mine.py:3"}
-
-
-ENDLESS = '''"""Ends never, and catches every error."""
-import time
-from roambus import Agent, Started, on
-
-
-class A(Agent):
-    """Sleeps."""
-
-    @on(Started)
-    def start(self, event, now):
-        while True:
-            try:
-                time.sleep(1)
-            except BaseException:
-                pass
-'''
-
-
-@pytest.mark.slow
-def test_an_agent_that_never_ends_is_found(tmp_path: Path) -> None:
-    """Each step has a time limit, with which both processes end."""
-    (tmp_path / "sleeps.py").write_text(ENDLESS)
-    found = [finding for finding in vet(str(tmp_path / "sleeps.py"), longest_s=10) if finding.check == "runs"]
-    assert {finding.problem for finding in found} == {"a run does not end: a handler loops, sleeps or sends for ever"}
-
-
-def test_the_place_of_an_endless_handler_is_its_innermost_line_in_the_agent() -> None:
-    """The stack has the standard library's frames inside it, and ours around it."""
-    ours = f'  File "{examination.__file__}", line 170 in main'
-    stack = ["Timeout (0:02:00)!", f'  File "{signal.__file__}", line 1 in pause']
-    stack += ['  File "/home/me/sleeps.py", line 13 in start', ours, '  File "<frozen runpy>", line 88 in _run_code']
-    assert examination._endless(stack).place == "sleeps.py:13"

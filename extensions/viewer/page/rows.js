@@ -71,6 +71,8 @@ export function describe(film, row) {
     subscribe: () => `${node} subscribes ${detail}`,
     unsubscribe: () => `${node} unsubscribes ${detail}`,
     route: () => `${node} takes ${note} on for ${detail}`,
+    keep: () => `${node} keeps ${note}`,
+    release: () => `${node} no longer keeps ${note}${reason}`,
     store: () => `${node} stores ${note} for ${name}`,
     replay: () => `${node} replays ${note} for ${name}`,
     migrate: () => (peer < 0 ? `${node} has no parent` : `${node} has the parent ${name}`),

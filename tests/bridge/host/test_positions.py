@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from roambus.bridge.backend import NodeInfo
+from roambus.bridge.backend import Move, NodeInfo
 from roambus.bridge.backends.castalia.backend import CastaliaFactory
 from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
@@ -127,6 +127,39 @@ def test_a_node_without_a_receiver_knows_nothing() -> None:
     assert {text for _, node, text in seen if node == 0} == {"None None"}
 
 
+def test_a_receiver_learns_the_simulators_ways_as_they_come() -> None:
+    """A later message about an earlier time replaces what was to come; one about the same time follows it."""
+    receivers = Receivers(places(NodeSettings((10, 20)), NodeSettings((90, 20))))
+    receivers.learn([Move(0, 1, 5.0, 6.0), Move(4 * SECOND, 1, 9.0, 6.0), Move(0, 0, 1.0, 2.0)])
+    (other, moving) = receivers._receivers
+    assert (moving.fix(1), moving.place(2 * SECOND)) == (((5.000000001, 6.0), (1.0, 0.0)), (7.0, 6.0))
+    assert other.fix(3 * SECOND) == ((1.0, 2.0), (0.0, 0.0))
+    receivers.learn([Move(2 * SECOND, 1, 7.0, 6.0), Move(2 * SECOND, 1, 70.0, 60.0)])
+    assert moving.fix(3 * SECOND) == ((70.0, 60.0), (0.0, 0.0))
+    assert moving.fix(1 * SECOND) == ((6.0, 6.0), (1.0, 0.0))
+
+
+class Told(Located):
+    """Notes where the subscribers of its notifications are."""
+
+    oracle_positions = True
+
+    @on(Publish)
+    def publish(self, event: Publish, _: SimTime) -> None:
+        self.note("look", detail=f"{event.subscribers} {event.places}")
+
+
+def test_an_oracle_tells_where_subscribers_are_at_the_time_of_publication() -> None:
+    """Their receivers' errors do not matter."""
+    commands = tuple(Command(at * SECOND, 0, Publication(())) for at in (1, 3))
+    wanted = (Subscription(1, 0, parse_filter("all")),)
+    walking = NodeSettings((10, 20), WALK, position_offset_m=50.0)
+    described = places(NodeSettings((90, 20)), walking, workload=Workload(wanted, commands=commands))
+    seen = [text for _, node, text in looks(described, Told) if node == 0 and text.startswith("(1,)")]
+    assert seen == ["(1,) ((10.0, 20.0),)", "(1,) ((12.0, 20.0),)"]
+    assert not Located.oracle_positions
+
+
 def test_an_undeclared_position_is_refused() -> None:
     """The error names the declaration."""
     with pytest.raises(AgentError, match=r"Ignorant reads position without needs_position = True"):
@@ -139,6 +172,25 @@ def test_a_graph_without_places_is_refused() -> None:
     with pytest.raises(UserError, match=message):
         looks(places(NodeSettings((0, 0)), NodeSettings((0, 0)), ideal=IdealLinks(links=((0, 1),))))
     assert looks(places(NodeSettings((0, 0)), NodeSettings((0, 1)), ideal=IdealLinks(links=((0, 1),))))
+    together = places(NodeSettings((7, 7)), NodeSettings((7, 7)), ideal=IdealLinks(links=((0, 1),)))
+    assert [text for *_, text in looks(together)][:2] == ["(7.0, 7.0) (0.0, 0.0)"] * 2
+
+
+class Near(Located):
+    """Its messages carry 100 m."""
+
+    farthest_m = 100.0
+
+
+def test_a_place_that_messages_cannot_carry_is_refused_before_the_run() -> None:
+    """A node's, on its way as well, and a notification's; the others know no such end."""
+    away = GivenWay((WayPoint(0, 0, 0), WayPoint(2, 0, -100.5)))
+    with pytest.raises(UserError, match=r"^node 1 comes to \(0, -100.5\), which the messages of agent located cannot"):
+        looks(places(NodeSettings((100, 0)), NodeSettings((0, 0), away)), Near)
+    there = Workload(commands=(Command(SECOND, 0, Publication((("x", 5), ("y", 101)))),))
+    with pytest.raises(UserError, match=r"^node 0 publishes with y = 101, which .* they reach 100.0 m from \(0, 0\)"):
+        looks(places(NodeSettings((1, 0)), NodeSettings((2, 0)), workload=there), Near)
+    assert looks(places(NodeSettings((100, -100)), NodeSettings((2, 0))), Near)
 
 
 AROUND = parse_filter("within 30 of me")
@@ -155,7 +207,7 @@ def walking(subscriber: NodeSettings, *commands: Command, **changes: Any) -> Sce
 def test_an_area_around_the_subscriber_is_judged_at_the_time_of_publication() -> None:
     """The border belongs to it, wherever the last fix was."""
     there = Publication((("x", 60.0), ("y", 0.0)))
-    described = walking(NodeSettings(), *(Command(at * MILLISECOND, 0, there) for at in (4900, 4990, 5000, 9000)))
+    described = walking(NodeSettings(), *(Command(at * MILLISECOND, 0, there) for at in (4900, 4999, 5000, 9000)))
     events = [event for _, _, event in commands(described, [NodeInfo(0)] * 2) if isinstance(event, Publish)]
     assert [event.subscribers for event in events] == [(), (), (1,), (1,)]
 

@@ -18,6 +18,7 @@ from roambus.bridge.agents import (
     load_agent_of_results,
 )
 from roambus.bridge.system.code import AGENTS, PARTS, is_installed, is_own_file
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.transcript.transcript import Overrides, transcribe
 from tests.support.agents import write_agent
 
@@ -105,3 +106,14 @@ def test_a_users_file_in_a_folder_of_tests_is_the_users(tmp_path: Path) -> None:
     """Wherever it lies."""
     for file in (tmp_path / "agent.py", tmp_path / "tests" / "agent.py"):
         assert (is_own_file(file), is_installed(file)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["X = " + "+".join(["1"] * 6000), "X = " + "lambda: " * 2000 + "1", "X = " + "[" * 3000]
+)
+def test_code_that_is_nested_too_deeply_ends_in_one_message(tmp_path: Path, text: str) -> None:
+    """Python may well run it, but its imports cannot be followed."""
+    file = write_agent(tmp_path, "deep", "pass")
+    file.write_text(f"{file.read_text()}\nX = {text}\n")
+    with pytest.raises(UserError, match=rf"{file}:(\d+: too many nested| its code is nested too deeply)"):
+        load_agent(str(file))

@@ -107,10 +107,9 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
 def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     """A FIFO would wait for a writer for ever; a link to a regular file is one."""
     os.mkfifo(tmp_path / "sweep.json")
-    for read in (read_text, read_footer):
+    for read in (read_text, read_footer, lambda _: read_asked(tmp_path)):
         with pytest.raises((OSError, UserError), match="this is a FIFO and no regular file"):
             read(tmp_path / "sweep.json")
-    assert read_asked(tmp_path) == {}
     (tmp_path / "plain").write_text("text")
     (tmp_path / "link").symlink_to(tmp_path / "plain")
     assert read_text(tmp_path / "link") == "text"

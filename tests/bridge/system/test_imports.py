@@ -1,4 +1,4 @@
-"""The user's modules find their helpers, and the files that they read while they are imported are known."""
+"""The user's modules find their helpers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from roambus.bridge.system.code import code_hash, project_files
 from roambus.bridge.system.errors import UserError
-from roambus.bridge.system.imports import files_read, import_file, import_module
+from roambus.bridge.system.imports import import_file
 
 HELPERS = ("helper_one", "helper_two", "pack_of_helpers", "pack_of_helpers.inner", "pack_of_helpers.agent")
 
@@ -87,41 +87,3 @@ def test_the_init_of_a_package_is_part_of_the_code() -> None:
     before = code_hash([Path("proto.py")])
     Path("pack_of_helpers/__init__.py").write_text("X = 2\n")
     assert code_hash([Path("proto.py")]) != before
-
-
-READS = """\
-import importlib.util, json
-from pathlib import Path
-
-import helper_one
-
-HERE = Path(__file__).parent
-with open(HERE / "table.json") as file:
-    DATA = json.load(file)
-RAW = (HERE / "data" / "raw.bin").read_bytes()
-(HERE / "written.txt").write_text("x")
-Path("/proc/self/stat").read_text()
-spec = importlib.util.spec_from_file_location("plug", HERE / "plug.py")
-plug = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(plug)
-"""
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_files_that_a_module_reads_while_it_is_imported_are_known(times: int) -> None:
-    """Data, and modules that no import names; not what it imports, writes, or reads elsewhere. Also a second time."""
-    write({"pkg/proto.py": READS, "pkg/helper_one.py": "", "pkg/plug.py": "X = 1\n"})
-    write({"pkg/table.json": "{}", "pkg/data/raw.bin": "x"})
-    for _ in range(times):
-        module = import_file("it", Path("pkg/proto.py"))
-    read = files_read(module.__name__)
-    assert {str(file.relative_to(Path("pkg").resolve())) for file in read} == {"table.json", "data/raw.bin", "plug.py"}
-
-
-def test_files_that_a_named_module_reads_are_known_as_well() -> None:
-    """Of a package in the working folder; of any other module nothing is known."""
-    text = 'from pathlib import Path\nDATA = Path(__file__).with_name("table.json").read_text()\n'
-    write({"pack_of_helpers/__init__.py": "", "pack_of_helpers/agent.py": text, "pack_of_helpers/table.json": "{}"})
-    import_module("it", "pack_of_helpers.agent")
-    assert {file.name for file in files_read("pack_of_helpers.agent")} == {"table.json"}
-    assert files_read("json") == frozenset()

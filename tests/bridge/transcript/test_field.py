@@ -22,6 +22,7 @@ walks = st.lists(st.tuples(st.integers(0, 30), places), max_size=6)
 def test_a_place_and_a_measure_are_read() -> None:
     """Metres, and metres a second."""
     assert parse_place("20,7.5") == (20, 7.5)
+    assert parse_place("448251.6,5411932.5") == (448251.6, 5411932.5)
     assert parse_measure("30m", "m") == 30
     assert parse_measure("1.5m/s", "m/s") == 1.5
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus.experiments.studies.study import load_study
 from roambus.experiments.sweeps.request_file import opened_results
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from tests.support.commands import call
@@ -85,3 +86,20 @@ def test_links_in_results_are_not_followed(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "r" / "inputs").symlink_to(tmp_path / "elsewhere")
     assert sweep(monkeypatch) == 2
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+STUDY = """\
+from helper_of_metrics import ONE
+from roambus.experiments.studies.study import Study, StudySweep
+
+STUDY = Study("own", "nobody", (StudySweep("s.toml", lambda _: ()),))
+"""
+
+
+def test_the_file_of_a_study_is_kept_with_what_it_imports() -> None:
+    """A crate then holds all from which the report follows."""
+    Path("study.py").write_text(STUDY)
+    study = load_study("study.py")
+    with opened_results(study.asked(study.sweeps[0]), Path("r")):
+        pass
+    assert kept() == [{"mine.ini.j2", "part.ini.j2", "s.toml", "own.py", "helper_of_metrics.py", "study.py"}]

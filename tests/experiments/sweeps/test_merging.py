@@ -13,6 +13,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.merging import merge
 from roambus.spark.aggregation.alike import check_alike, check_axes
 from roambus.spark.aggregation.traces import list_traces
+from tests.support.agents import write_agent
 from tests.support.commands import call
 
 FILE = """\
@@ -94,3 +95,33 @@ def test_copied_runs_of_another_experiment_are_refused(monkeypatch: pytest.Monke
     shutil.copytree(second / "traces/agent=flooding/nodes=3", second / "traces/agent=flooding/side=3/nodes=3")
     with pytest.raises(UserError, match="has other axes than"):
         check_axes(list_traces(find_traces(second))[0])
+
+
+def test_runs_that_read_other_data_are_different(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their keys are equal, for a key has no data that the agent does not name."""
+    read = "from pathlib import Path; Path(__file__).with_name('table.txt').read_text()"
+    for out, text in (("a", "1"), ("b", "2")):
+        write_agent(Path(), "mine", read)
+        Path("table.txt").write_text(text)
+        sweep(out, monkeypatch, "--agents ./mine.py")
+    with pytest.raises(UserError, match="are different runs of one place: remove the one you do not want"):
+        merge([Path("a"), Path("b")], Path("whole"))
+
+
+@pytest.mark.parametrize(
+    ("folders", "problem"),
+    [
+        ("a a --out c", "a: this folder is given twice: give each once"),
+        ("a ./a", "a: this folder is given twice: give each once"),
+        ("a b", "several RESULTS are merged into a new folder: name it with --out FOLDER"),
+        ("a --out c", "--out c: there is nothing to merge: give several RESULTS, or leave --out out"),
+    ],
+)
+def test_what_cannot_be_merged_is_refused(
+    folders: str, problem: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any run is read."""
+    for name in ("a", "b"):
+        Path(name).mkdir()
+    assert call(f"roambus aggregate {folders}", monkeypatch) == 2
+    assert problem in capsys.readouterr().err

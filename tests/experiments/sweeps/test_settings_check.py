@@ -71,6 +71,11 @@ def test_points_that_differ_are_planned(tmp_path: Path) -> None:
         ("", {"agents": (BEACON, replace(BEACON, label="b"))}, "agents beacon and b make the same run: remove one"),
         (
             "",
+            {"agents": (BEACON, replace(BEACON, label="b", parameters=(("rate", "1"),)))},
+            "agents beacon and b make the same run: remove one",
+        ),
+        (
+            "",
             {"fixed": {"pause": 3}},
             "mine.toml: pause=3 changes nothing in mine.ini.j2: the template",
         ),

@@ -139,6 +139,12 @@ def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> No
         ({"side": "3"}, "'side' is set in set and in axes.config"),
         ({"speed": "fast"}, r"--set: speed: fast is not a number, at least 0 m/s"),
         ({"pause": "long"}, r"--set: pause: long is not a number, at least 0 s"),
+        ({"pause": "1,long"}, r"--set: pause: 1,long is not a number, at least 0 s"),
+        (
+            {"pause": "1,2"},
+            r"--set: pause=1,2 are several values, and pause is no axis here \(config, speed are\): give one, or write "
+            r'a sweep file with template = "thesis" and, below \[axes\], pause = \["1", "2"\]',
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], message: str) -> None:

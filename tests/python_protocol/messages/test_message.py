@@ -445,3 +445,19 @@ def test_what_is_too_long_is_reported_with_its_limit_and_the_longer_type(message
     """And with the message and the field, of whose value the beginning is shown."""
     with pytest.raises(ValueError, match=rf"a LISTS cannot be sent, because a value does not fit its field: {hint}"):
         message.encode()
+
+
+class Perhaps(Message, tag=77):
+    """A record of numbers alone, which may be absent."""
+
+    place: Place | None
+    again: Place | None
+
+
+def test_an_optional_record_of_numbers_may_be_absent() -> None:
+    """Its bit says so; what is no such record is refused as elsewhere."""
+    messages = MessageSet((Perhaps,))
+    for perhaps in (Perhaps(None, None), Perhaps(None, Place(1, 2)), Perhaps(Place(3, 4), None)):
+        assert messages.decode(perhaps.encode()) == perhaps
+    with pytest.raises(ValueError, match="of type Place"):
+        Perhaps("no", None).encode()  # type: ignore[arg-type]  # on purpose

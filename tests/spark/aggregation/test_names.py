@@ -48,6 +48,13 @@ def test_a_name_that_a_spreadsheet_would_compute_is_refused(tmp_path: Path, plac
     assert [formula in line and "would be a formula" in line for line in problems.values()] == [True] * bool(formula)
 
 
+@pytest.mark.parametrize("name", ["a\x1b]0;X\x07", "a\nb", "a\u202eb", "ä b", "日本"])
+def test_a_name_with_control_characters_is_refused(tmp_path: Path, name: str) -> None:
+    """Tables and figures would have it, and the warnings of those who draw them. Letters of any script are none."""
+    _, problems = list_traces([write_trace(tmp_path, f"agent={name}/seed=0", [])])
+    assert ["control characters" in line for line in problems.values()] == [True] * (not name.isprintable())
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("session")
 def test_a_name_does_not_stand_for_another(tmp_path: Path) -> None:

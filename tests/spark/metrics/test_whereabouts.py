@@ -103,6 +103,22 @@ def test_a_drop_is_of_the_subscriber_that_it_names() -> None:
     assert went(ROUTED, row("drop", 7, 2.0, detail="not subscribed")) == (LOST, "not subscribed", 7)
 
 
+KEEPS = row("keep", 3, 2.0)
+
+
+def test_what_a_node_keeps_for_whoever_lacks_it_is_stored() -> None:
+    """For each subscriber, until no node keeps it; frames that the MAC refuses leave it."""
+    frame = row("drop", 3, 3.0, peer=4, detail="MAC queue full")
+    assert went(ROUTED, KEEPS, frame) == (STORED, None, 3)
+    assert went(ROUTED, KEEPS, pair=("1:0", 8)) == (STORED, None, 3)
+    dropped = row("drop", 3, 3.0, detail="buffer full")
+    assert went(ROUTED, KEEPS, dropped) == (LOST, "buffer full", 3)
+    assert went(ROUTED, KEEPS, row("release", 3, 3.0, detail="older")) == (LOST, "older", 3)
+    assert went(ROUTED, KEEPS, row("keep", 4, 2.5), dropped) == (STORED, None, 4)
+    assert went(ROUTED, KEEPS, row("crash", 3, 3.0, None)) == (LOST, CRASH, 3)
+    assert went(ROUTED, KEEPS, row("crash", 4, 3.0, None)) == (STORED, None, 3)
+
+
 def test_a_frame_for_many_is_the_end_of_what_no_later_row_tells_of() -> None:
     """Such a row can name several notifications."""
     frame = row("drop", 5, 2.0, "1:1 1:0", peer=65535, detail="MAC queue full")

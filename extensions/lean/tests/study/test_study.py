@@ -14,6 +14,7 @@ import roambus
 from roambus.experiments.claims import Verdict, check
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.measurements import Measurements
+from roambus.experiments.reporting.figure_files import draw_figures
 from roambus.experiments.sweeps.sweep import expand
 from roambus.extensions.lean.study.map import MapFigure
 from roambus.extensions.lean.study.study import CLAIMS, STUDY, choose, interest_maps, interest_tables
@@ -194,6 +195,7 @@ def test_the_maps_of_a_small_real_sweep_stand_in_its_report(tmp_path: Path) -> N
     page = viewer.write_report(tmp_path).read_text(encoding="utf-8")
     assert "Who delivers at least 0.99 within a second for the least: bytes on the air" in page
     assert "The scenario gives the publishers of AODV, derived constants the list of subscribers." in page
+    draw_figures(tmp_path)
     for cost in ("air-bytes-per-node", "energy-per-node-mj"):
         drawn = (tmp_path / "figures" / f"interest-map-{cost}.svg").read_text(encoding="utf-8")
         assert all(f">{text}<" in drawn for text in ("1/4", "all", "10 publications a second"))

@@ -25,16 +25,15 @@ from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
 from tests.spark.synthetic import measured, send
 
-SPEEDS = ("1", "10")
 Effects = Mapping[tuple[str, str], tuple[float, float, float]]
 """Of an agent at a speed: its delivery rate, routing packets, and bytes of a packet."""
 AS_CLAIMED: Effects = {
     ("dsdv", "1"): (0.97, 1000, 27),
-    ("dsdv", "10"): (0.70, 1050, 27),
+    ("dsdv", "3"): (0.70, 1050, 27),
     ("dsr", "1"): (0.99, 50, 35),
-    ("dsr", "10"): (0.97, 200, 36),
+    ("dsr", "3"): (0.97, 200, 36),
     ("aodv", "1"): (0.98, 100, 27),
-    ("aodv", "10"): (0.96, 900, 27),
+    ("aodv", "3"): (0.96, 900, 27),
 }
 
 
@@ -66,13 +65,13 @@ def test_claims_hold_where_the_numbers_are_as_claimed() -> None:
     ("place", "effects", "number"),
     [
         (("dsdv", "1"), (0.60, 1000, 27), 1),
-        (("dsdv", "10"), (0.99, 1050, 27), 2),
-        (("dsr", "10"), (0.80, 200, 36), 3),
-        (("aodv", "10"), (0.80, 900, 27), 4),
+        (("dsdv", "3"), (0.99, 1050, 27), 2),
+        (("dsr", "3"), (0.80, 200, 36), 3),
+        (("aodv", "3"), (0.80, 900, 27), 4),
         (("dsr", "1"), (0.99, 50, 20), 5),
-        (("aodv", "10"), (0.96, 110, 27), 6),
-        (("dsdv", "10"), (0.70, 3000, 27), 7),
-        (("dsr", "10"), (0.97, 10, 36), 8),
+        (("aodv", "3"), (0.96, 110, 27), 6),
+        (("dsdv", "3"), (0.70, 3000, 27), 7),
+        (("dsr", "3"), (0.97, 10, 36), 8),
     ],
 )
 def test_a_claim_does_not_hold_where_the_numbers_are_otherwise(
