@@ -65,6 +65,8 @@ def brought(group: str, name: str) -> Any | None:
 def classes(group: str, base: type[C]) -> dict[str, type[C]]:
     """Return the subclasses of `base` that a group's entry points name; raise UserError for anything else."""
     found = {name: load(point) for name, point in named(group).items()}
+    if not found:
+        raise UserError(f"{group}: there are none: this installation is older than its sources, install it again")
     for name, value in found.items():
         if not (isinstance(value, type) and issubclass(value, base)):
             raise UserError(f"{group}: {name}: {named(group)[name].value} is not a subclass of {base.__name__}")
