@@ -99,6 +99,17 @@ def test_what_changes_nothing_is_refused(tmp_path: Path, lacking: str, about: di
             {"axes": (plain_axis("foo", [3, 4]),)},
             "axis foo: 3 and 4 make the same run",
         ),
+        *(
+            (f"seed-set = {{{{ seed }}}}\n{late}", {"axes": (plain_axis("foo", ["7s", "8s"]),)}, "foo: 7s and 8s make")
+            for late in (
+                'SN.node[2].faults = "1s crash, {{ foo }} recover"',
+                "SN.node[*].Application.publishUntil = {{ foo }}",
+                'SN.ideal.changes = "1s 0-1 down, {{ foo }} 0-1 up"',
+                'SN.ideal.partitions = "1s 0 | 1..3, {{ foo }} merge"',
+                'SN.commands = "1s 1 publish, {{ foo }} 1 publish"',
+                'SN.node[1].Application.absences = "1s detach, {{ foo }} attach"',
+            )
+        ),
         (
             "seed-set = {{ seed }}\nSN.node[*].Application.publishStart = {{ foo }}",
             {"axes": (plain_axis("foo", ["1s", "1000ms"]),)},
@@ -114,6 +125,22 @@ def test_runs_are_compared_by_what_is_read(tmp_path: Path, line: str, about: dic
     sweep = replace(Sweep("mine.toml", Template(template), (BEACON,), seeds=(0, 1)), **about)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=message):
         plan_runs(sweep, tmp_path / "results")
+
+
+PAYLOAD = "SN.node[*].Application.payload"
+COVERING = (f"{PAYLOAD} = 10", "**.Application.payload = 10")
+
+
+@pytest.mark.parametrize("declared", ["{#- variables\nfoo = { default = 20 }\n-#}\n", ""])
+@pytest.mark.parametrize("earlier", COVERING)
+def test_a_variable_in_a_line_that_does_not_count_changes_nothing(tmp_path: Path, earlier: str, declared: str) -> None:
+    """An earlier line of the same nodes has the value, with and without a default of the variable."""
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
+    text = [declared + HEAD[HEAD.index("[General]") :], *lines.values(), earlier, f"{PAYLOAD} = {{{{ foo }}}}"]
+    template.write_text("\n".join(text) + "\n")
+    with pytest.raises(UserError, match="foo=30 changes nothing in mine"):
+        plan_runs(Sweep("mine.toml", Template(template), (BEACON,), fixed={"foo": 30}), tmp_path / "r")
 
 
 def test_a_parameter_that_is_the_default_is_the_same_agent(tmp_path: Path) -> None:
