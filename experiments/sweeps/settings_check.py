@@ -8,6 +8,7 @@ seed is read, so points are compared at their first seed only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -49,15 +50,17 @@ def check_different(sweep: Sweep, read: Iterable[tuple[Point, bytes]]) -> None:
 
 
 def meaning(plan: RunPlan, scenario: Scenario, backend: BackendFactory | None) -> bytes:
-    """A digest of all that the back-end and the agents read of a run; raises UserError, OSError.
+    """A digest of all that the back-end and the agents read of a run; raises UserError.
 
-    The scenario, the agents' parameters, the contents of files, and the keys that only a simulator knows.
+    The scenario with what its files say, the agents' parameters, and the keys that only a simulator knows.
     """
     agent = load_agent(plan.agent)
-    own = replace(_to_its_end(scenario), agent="", agent_parameters={}, other_parameters={})
+    own = replace(_to_its_end(scenario), agent="", agent_parameters={}, other_parameters={}, measured=None)
     further = further_values(plan.ini) if simulator_keys_of(backend) else {}
-    files = [sha256(file.read_bytes()).digest() for _, file in plan.files]
-    return sha256(f"{own!r} {agent!r} {parameters_of(scenario, agent)!r} {further!r} {files!r}".encode()).digest()
+    links = scenario.measured.excerpt(len(scenario.nodes), scenario.time_limit) if scenario.measured else None
+    # All bytes, for an array's own text leaves out its middle.
+    recorded = (links.rows.tobytes(), links.start, links.pace) if links else None
+    return sha256(f"{own!r} {agent!r} {parameters_of(scenario, agent)!r} {further!r} {recorded!r}".encode()).digest()
 
 
 def _to_its_end(scenario: Scenario) -> Scenario:
@@ -134,15 +137,15 @@ def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> Non
 
 
 def _matters(point: Point, name: str, render: Render) -> bool:
-    other = replace(point, variables={**point.variables, name: _OTHER})
     try:
-        return _entries(render(point)) != _entries(render(other))
+        return _entries(render(point)) != _entries(render(_with_other(point, name)))
     except UserError:  # a template that refuses the value uses it
         return True
 
 
-_OTHER = 987654321
-"""A value that nobody gives."""
+def _with_other(point: Point, name: str) -> Point:
+    """The point with a value that nobody gives."""
+    return replace(point, variables={**point.variables, name: 987654321})
 
 
 def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> None:
@@ -151,12 +154,18 @@ def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> No
 
 
 def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
-    entries = _entries(render(point))
-    try:
-        others = _entries(render(_without(point, name)))
-    except UserError:
-        others = set()
-    return {key for key, _ in entries ^ others}
+    """The keys that the variable sets; all keys if a template needs it, and another value changes none."""
+    own = _entries(render(point))
+    with suppress(UserError):
+        return _keys(own ^ _entries(render(_without(point, name))))
+    with suppress(UserError):
+        if changed := _keys(own ^ _entries(render(_with_other(point, name)))):
+            return changed
+    return _keys(own)
+
+
+def _keys(entries: Iterable[tuple[str, str]]) -> set[str]:
+    return {key for key, _ in entries}
 
 
 def _entries(ini: str) -> set[tuple[str, str]]:
