@@ -15,7 +15,7 @@ from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.command_plan import commands
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.host.positions import Receivers, motion
+from roambus.bridge.host.positions import Receivers, follow, motion
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.mobility.paths import paths_of, positions
@@ -26,7 +26,7 @@ from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on, on_timer
-from roambus.python_protocol.events import Publish, Started, Unsubscribe
+from roambus.python_protocol.events import Publish, Started, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -176,6 +176,26 @@ def test_a_graph_without_places_is_refused() -> None:
     assert [text for *_, text in looks(together)][:2] == ["(7.0, 7.0) (0.0, 0.0)"] * 2
 
 
+def test_without_a_field_each_node_needs_a_place() -> None:
+    """The first without one is named; a single node may be at (0, 0)."""
+    given = NodeSettings((3, 4)), NodeSettings((5, 6))
+    assert looks(places(*given, field_m=(0.0, 0.0)))
+    with pytest.raises(UserError, match="and node 0 has no place of its own"):
+        Receivers(places(NodeSettings(), NodeSettings(), field_m=(0.0, 0.0)))
+    with pytest.raises(UserError, match="and node 1 has no place of its own"):
+        Receivers(places(given[0], NodeSettings(), field_m=(0.0, 0.0)))
+    assert looks(places(NodeSettings((0, 0))))
+
+
+def test_errors_are_around_the_true_place() -> None:
+    """Those of the offset and of the noise."""
+    node = NodeSettings((10, 20), position_offset_m=0.001, position_noise_m=0.001)
+    receiver = Receivers(places(node, NodeSettings()))._receivers[0]
+    for at in range(9):
+        place, _ = receiver.fix(at)
+        assert place == pytest.approx((10, 20), abs=0.05)
+
+
 class Near(Located):
     """Its messages carry 100 m."""
 
@@ -190,7 +210,8 @@ def test_a_place_that_messages_cannot_carry_is_refused_before_the_run() -> None:
     there = Workload(commands=(Command(SECOND, 0, Publication((("x", 5), ("y", 101)))),))
     with pytest.raises(UserError, match=r"^node 0 publishes with y = 101, which .* they reach 100.0 m from \(0, 0\)"):
         looks(places(NodeSettings((1, 0)), NodeSettings((2, 0)), workload=there), Near)
-    assert looks(places(NodeSettings((100, -100)), NodeSettings((2, 0))), Near)
+    there = Workload(commands=(Command(SECOND, 0, Publication((("x", -100), ("y", 100)))),))
+    assert looks(places(NodeSettings((100, -100)), NodeSettings((2, 0)), workload=there), Near)
 
 
 AROUND = parse_filter("within 30 of me")
@@ -227,6 +248,27 @@ def test_the_agent_subscribes_to_the_area_of_each_new_fix(interval: SimTime, eve
         for text in (f"Subscribe within 30 of ({x}, 0)", f"Unsubscribe within 30 of ({before}, 0)")
     ]
     assert planned[-1] == (4.5, f"Unsubscribe within 30 of ({20 if every_s == 1 else 10}, 0)")
+
+
+def test_a_still_subscription_beside_a_moving_one_is_as_it_is() -> None:
+    """The agent hears of it each time."""
+    still = Subscribe(parse_filter("within 5 of (1, 2)"))
+    plan = commands(walking(NodeSettings(), Command(1, 1, still), Command(2, 1, still)), [NodeInfo(0)] * 2)
+    assert [command for _, _, command in plan].count(still) == 2
+
+
+def test_an_area_follows_from_the_next_fix_on() -> None:
+    """Until the run ends."""
+    described = walking(NodeSettings(), time_limit=9 * SECOND)
+    followed = follow(described, Command(5 * SECOND, 1, Subscribe(AROUND)))
+    assert [command.at // SECOND for command in followed] == [5, 6, 7, 8]
+
+
+def test_the_area_of_a_subscription_is_that_of_the_fix_to_a_decimetre() -> None:
+    """A smaller move needs no new subscription."""
+    wanted = Workload(subscriptions=(Subscription(1, 0, AROUND),))
+    plan = commands(places(NodeSettings((9, 9)), NodeSettings((10.04, 20.06)), workload=wanted), [NodeInfo(0)] * 2)
+    assert [str(getattr(command, "filter", "")) for _, _, command in plan] == ["within 30 of (10, 20.1)"]
 
 
 def test_an_area_around_a_node_that_does_not_know_where_it_is_is_refused() -> None:
