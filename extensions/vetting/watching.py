@@ -92,12 +92,16 @@ class Calls:
         before, since = self.current().before_s, time.monotonic()
         data = text.encode()[: mmap.PAGESIZE - _FORM.size]
         self._memory[_FORM.size : _FORM.size + len(data)] = data
-        _FORM.pack_into(self._memory, 0, since, longest_s, before, os.getpid(), len(data))
+        self._write(since, longest_s, before, len(data))
         try:
             yield
         finally:
             before += time.monotonic() - since
-            _FORM.pack_into(self._memory, 0, 0.0, longest_s, before, os.getpid(), len(data))
+            self._write(0.0, longest_s, before, len(data))
+
+    def _write(self, since: float, longest_s: float, before: float, length: int) -> None:
+        # `pack_into` writes zeros first, which the command could read as a process.
+        self._memory[: _FORM.size] = _FORM.pack(since, longest_s, before, os.getpid(), length)
 
     def begin_run(self) -> None:
         """Count the calls of the agent from 0."""
@@ -197,7 +201,7 @@ class Examiner:
         """The agent's line at which a process is, "mine.py:13"; empty if it does not answer."""
         file = self.folder / "stack"
         with suppress(OSError):
-            os.kill(process, signal.SIGUSR2)
+            os.kill(process or self.process.pid, signal.SIGUSR2)  # 0 would be the command and its group
             time.sleep(_LOOK_S)
             return place_in(file.read_text(encoding="utf-8", errors="replace").splitlines())
         return ""
