@@ -1,4 +1,4 @@
-"""The DSR agent (RFC 4728): route discovery (section 8.2) and route maintenance (8.3, with salvaging, 8.4)."""
+"""The DSR agent (RFC 4728): route discovery (section 8.2) and route maintenance (8.3)."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ class Dsr(Router):
     def _withdraw(self, packet: SourcedPacket) -> None:
         """Leave out a waiting reply whose asker has a route that is as short (section 8.2.5)."""
         number, hops = self._answers.get((packet.originator, packet.destination), (0, 0))
-        if number and len(nodes_of(packet)) - 1 <= hops:
+        if len(nodes_of(packet)) - 1 <= hops:
             self.frames.withdraw(number)
 
     def _shorten(self, packet: SourcedPacket, sender: NodeId, now: SimTime) -> None:
@@ -319,7 +319,7 @@ class Dsr(Router):
         delay = self.random.randint(0, self.parameters.broadcast_jitter)
         self._reply((*before, *nodes[nodes.index(self.node) :]), (*before, self.node), now, delay=delay)
 
-    # Route maintenance (sections 8.3 and 8.4)
+    # Route maintenance (section 8.3)
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Cut paths over the link, inform sources, and salvage packets (section 8.3.4)."""
@@ -343,7 +343,7 @@ class Dsr(Router):
         self.frames.unicast(back[1], error, now)
 
     def _salvage(self, packet: SourcedPacket, now: SimTime) -> None:
-        """Send a packet another way: an own one anew, another node's along a cached path (section 8.4.1)."""
+        """Send a packet another way: an own one anew, another node's along a cached path (section 8.3.6)."""
         if packet.originator == self.node:
             self.carry(packet, now)
             return
