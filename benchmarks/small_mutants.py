@@ -37,6 +37,12 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "planar": (f"{_ROUTING}planar.py", (f"{_TESTS}test_planar",)),
     "geocast": (f"{_ROUTING}geocast.py", (f"{_TESTS}test_geocast",)),
+    "dsr": (f"{_ROUTING}dsr/agent.py", (f"{_TESTS}test_dsr", f"{_TESTS}test_parameters")),
+    "dsr-cache": (f"{_ROUTING}dsr/cache.py", (f"{_TESTS}test_dsr",)),
+    "dsr-messages": (f"{_ROUTING}dsr/messages.py", (f"{_TESTS}test_dsr",)),
+    "olsr": (f"{_ROUTING}olsr/agent.py", (f"{_TESTS}test_olsr", f"{_TESTS}test_waiting", f"{_TESTS}test_parameters")),
+    "neighborhood": (f"{_ROUTING}olsr/neighborhood.py", (f"{_TESTS}test_neighborhood", f"{_TESTS}test_olsr")),
+    "olsr-messages": (f"{_ROUTING}olsr/messages.py", (f"{_TESTS}test_olsr",)),
     "positions": ("bridge/host/positions.py", ("tests.bridge.host.test_positions",)),
 }
 """The file of each module, and its tests, the nearest first: those without fixtures."""

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import class_docstring
-from roambus.bridge.system.code import AGENTS, STUDIES, find_module, named
+from roambus.bridge.system.code import AGENTS, STUDIES, TEMPLATE_FOLDERS, find_source, is_own_file, named
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import unknown
 from roambus.spark.metrics.catalogue import METRICS
@@ -37,8 +37,7 @@ _CORE = Path(__file__).parent
 
 def study_modules() -> dict[str, Path]:
     """Return the module files of all installed studies, by study."""
-    found = {name: find_module(point.module) for name, point in sorted(named(STUDIES).items())}
-    return {name: Path(spec.origin) for name, spec in found.items() if spec is not None and spec.origin is not None}
+    return _module_files(STUDIES)
 
 
 def shipped_studies() -> dict[str, Path]:
@@ -46,11 +45,22 @@ def shipped_studies() -> dict[str, Path]:
     return {name: file.parent for name, file in study_modules().items()}
 
 
+def shipped_folders() -> list[Path]:
+    """Return the folders with templates and sweeps, of packages and of studies, ours first."""
+    files = [*_module_files(TEMPLATE_FOLDERS).values(), *study_modules().values()]
+    return list(dict.fromkeys(file.parent for file in sorted(files, key=is_own_file, reverse=True)))
+
+
+def _module_files(group: str) -> dict[str, Path]:
+    """Return the module files that a group's entry points name; none is loaded."""
+    found = {name: find_source(point.module) for name, point in sorted(named(group).items())}
+    return {name: file for name, file in found.items() if file is not None}
+
+
 def shipped_files(suffix: str) -> dict[str, Path]:
-    """The shipped files with this suffix by stem, without those that begin with an underscore."""
-    folders = [TEMPLATES, *shipped_studies().values()]
-    files = [file for folder in folders for file in sorted(folder.glob(f"[!_]*{suffix}"))]
-    return {file.name.removesuffix(suffix): file for file in files}
+    """The shipped files with this suffix by stem, the first of a name, without those that begin with an underscore."""
+    files = [file for folder in shipped_folders() for file in sorted(folder.glob(f"[!_]*{suffix}"))]
+    return {file.name.removesuffix(suffix): file for file in reversed(files)}
 
 
 def shipped_study(file: Path) -> str | None:

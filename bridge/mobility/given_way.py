@@ -24,7 +24,6 @@ MOVEMENT_FILE = Setting(
 class GivenWay(Mobility):
     """MovementFileMobilityManager: straight from point to point, then rest."""
 
-    MANAGER_NAME: ClassVar[str] = "MovementFileMobilityManager"
     FURTHER_KEYS: ClassVar[tuple[Setting, ...]] = (MOVEMENT_FILE,)
 
     points: tuple[WayPoint, ...]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # the command line lists models, and does not wait for NumPy
 class Line(Mobility):
     """LineMobilityManager: to and fro between the start and (x, y)."""
 
-    MANAGER_NAME: ClassVar[str] = "LineMobilityManager"
     FURTHER_KEYS: ClassVar[tuple[Setting, ...]] = (
         Setting(PREFIX + "zCoorDestination", NUMBER, "0", "height of the other end", "m", choices=(0.0,)),
     )

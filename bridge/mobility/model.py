@@ -48,8 +48,6 @@ class NodesOfIni(Protocol):
 class Mobility:
     """A mobility model. This one stays where it starts."""
 
-    MANAGER_NAME: ClassVar[str]
-    """Its MobilityManagerName in Castalia."""
     FURTHER_KEYS: ClassVar[tuple[Setting, ...]] = ()
     """Keys beside those of its fields."""
 

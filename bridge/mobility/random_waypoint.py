@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 from roambus.bridge.keys import MILLISECONDS, TIME, key
 from roambus.bridge.mobility.model import PREFIX, SPEED, SPEEDS, UPDATE, UPDATES, Mobility, NodesOfIni, WayPoint
@@ -31,8 +31,6 @@ class RandomWaypoint(Mobility):
 
     Destinations lie in the given area, or else in the field.
     """
-
-    MANAGER_NAME: ClassVar[str] = "RandomWaypointMobilityManager"
 
     speed_mps: float = key(SPEED, NUMBER, "1", "speed of the node", "m/s", SPEEDS)
     pause: SimTime = key(PREFIX + "pause", TIME, "0s", "pause at each destination", within=_FROM_0)

@@ -1,26 +1,21 @@
-"""The mobility models, by the name of their manager in the ini."""
+"""The mobility models, by the name of their manager in the ini: the entry points `roambus.mobilities`."""
 
 from __future__ import annotations
 
 from roambus.bridge.keys import EVERY_NODE, TEXT, TRUTH
 from roambus.bridge.mobility import model
-from roambus.bridge.mobility.given_way import GivenWay
-from roambus.bridge.mobility.line import Line
 from roambus.bridge.mobility.model import Mobility
-from roambus.bridge.mobility.random_waypoint import RandomWaypoint
-from roambus.bridge.mobility.static import Static
+from roambus.bridge.system.code import MOBILITIES, classes
 from roambus.python_protocol.settings import Setting
 
-MODELS: dict[str, type[Mobility]] = {
-    mobility.MANAGER_NAME: mobility for mobility in (Static, Line, RandomWaypoint, GivenWay)
-}
+MODELS = classes(MOBILITIES, Mobility)
 
 MANAGER = Setting(
     f"SN.{EVERY_NODE}.MobilityManagerName",
     TEXT,
-    f'"{Static.MANAGER_NAME}"',
+    '"NoMobilityManager"',
     "how the node moves",
-    choices=tuple(MODELS),
+    choices=tuple(sorted(MODELS)),
 )
 
 KEYS = (

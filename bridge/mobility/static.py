@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from roambus.bridge.mobility.model import Mobility
 
@@ -11,5 +10,3 @@ from roambus.bridge.mobility.model import Mobility
 @dataclass(frozen=True, slots=True)
 class Static(Mobility):
     """NoMobilityManager: the node stays at its place."""
-
-    MANAGER_NAME: ClassVar[str] = "NoMobilityManager"

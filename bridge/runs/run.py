@@ -45,8 +45,9 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.runs.log import NOTHING_PUBLISHED, log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.macs import SETTINGS
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
-from roambus.bridge.system.code import code_hash
+from roambus.bridge.system.code import MACS, MOBILITIES, code_hash, find_files, is_own, named
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.system.reading import reading
@@ -124,9 +125,20 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
         digest.update(sha256(part).digest())
     agent = load_agent(plan.agent)
-    digest.update(code_hash([*EVERY_RUN, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
+    models = _model_sources(plan.ini)
+    digest.update(code_hash([*EVERY_RUN, *models, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
     digest.update(data_hash(plan.agent, agent))
     return digest.hexdigest()
+
+
+def _model_sources(ini: str) -> Iterator[Path]:
+    """Yield the files of our MACs and mobility models, and of others that the ini names: no import shows them."""
+    for group in (MACS, MOBILITIES):
+        for name, point in named(group).items():
+            if is_own(point) or name in ini:
+                yield from find_files(point.module)
+                if group == MACS:
+                    yield from find_files(SETTINGS[name].MODULE)
 
 
 # A run and its key

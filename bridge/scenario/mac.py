@@ -1,7 +1,7 @@
 """The settings of every MAC, and of the routing above it.
 
-A MAC's settings class names it in `PROTOCOL`, and inherits what all have; `bridge.backends.radio.mac` has the MACs
-themselves. IEEE 802.15.4 has the standard's names and defaults, TunableMAC Castalia's. BypassRouting adds a header to
+A MAC's settings class inherits what all have, and names the module of the MAC itself; entry points name the classes
+(`macs`). IEEE 802.15.4 has the standard's names and defaults, TunableMAC Castalia's. BypassRouting adds a header to
 each message and decides nothing; the agents decide.
 """
 
@@ -33,8 +33,10 @@ _WAIT = Range(at_least=0)
 class MacSettings:
     """The settings of all MACs, with the sizes and defaults of Castalia's TunableMAC, and the routing's header."""
 
-    PROTOCOL: ClassVar[str]
-    """The MAC's name in the ini, `MACProtocolName`."""
+    MODULE: ClassVar[str]
+    """The module that is the MAC, as `roambus.bridge.backends.radio.mac.interface` has it."""
+    FURTHER_KEYS: ClassVar[tuple[Setting, ...]] = ()
+    """Keys beside those of its fields."""
     ACKNOWLEDGES: ClassVar[bool] = False
     """Whether its receivers acknowledge unicasts, which a node that is down does not."""
 
@@ -51,6 +53,11 @@ class MacSettings:
         ROUTING + "netDataFrameOverhead", WHOLE, "10", "bytes that the routing adds to a message", "bytes", _BYTES
     )
 
+    @classmethod
+    def keys(cls) -> tuple[Setting, ...]:
+        """Return the MAC's own keys."""
+        return (*cls.FURTHER_KEYS, *(setting for setting in keys_of(cls) if setting.name.startswith(MAC)))
+
     @property
     def may_sleep(self) -> bool:
         """Whether the radio sleeps at all."""
@@ -61,7 +68,13 @@ class MacSettings:
 class TunableMacSettings(MacSettings):
     """Castalia's TunableMAC, as CSMA."""
 
-    PROTOCOL: ClassVar[str] = "TunableMAC"
+    MODULE: ClassVar[str] = "roambus.bridge.backends.radio.mac.tunable_mac"
+    FURTHER_KEYS: ClassVar[tuple[Setting, ...]] = (
+        Setting(
+            MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"
+        ),
+        DATA_RATE,
+    )
 
     backoff_base: SimTime = key(
         MAC + "backoffBaseValue", MILLISECONDS, "16", "base of the bound of a back-off", within=Range(above=0)
@@ -143,7 +156,7 @@ class TunableMacSettings(MacSettings):
 class Ieee802154Settings(MacSettings):
     """Unslotted CSMA-CA of IEEE 802.15.4-2006, sections 7.5.1.4 and 7.5.6, with acknowledged unicasts."""
 
-    PROTOCOL: ClassVar[str] = "802.15.4"
+    MODULE: ClassVar[str] = "roambus.bridge.backends.radio.mac.csma_ca"
     ACKNOWLEDGES: ClassVar[bool] = True
 
     packet_overhead_bytes: int = key(
@@ -180,25 +193,6 @@ class Ieee802154Settings(MacSettings):
         if self.min_be > self.max_be:
             raise ValueError(f"macMinBE = {self.min_be} is above macMaxBE = {self.max_be}")
 
-
-SETTINGS: dict[str, type[MacSettings]] = {
-    settings.PROTOCOL: settings for settings in (TunableMacSettings, Ieee802154Settings)
-}
-"""The settings of each MAC, by its name in the ini."""
-
-PROTOCOL = Setting(COMMUNICATION + "MACProtocolName", TEXT, '"BypassMAC"', "the MAC", choices=tuple(SETTINGS))
-
-KEYS: dict[str, tuple[Setting, ...]] = {
-    name: tuple(setting for setting in keys_of(settings) if setting.name.startswith(MAC))
-    for name, settings in SETTINGS.items()
-}
-"""The keys of each MAC."""
-
-KEYS[TunableMacSettings.PROTOCOL] = (
-    Setting(MAC + "printStateTransitions", TRUTH, "false", "a part of Castalia's own trace, which has no effect here"),
-    *KEYS[TunableMacSettings.PROTOCOL],
-    DATA_RATE,
-)
 
 ROUTING_KEYS = (
     Setting(MAC + "collectTraceInfo", TRUTH, "false", "Castalia's own trace, which has no effect here"),

@@ -17,15 +17,18 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from roambus.bridge.system.errors import UserError
+
+C = TypeVar("C")
 
 DISTRIBUTION = "roambus"
 AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metrics"
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
 DRIVERS, RECORDERS, SIMULATORS = "roambus.drivers", "roambus.recorders", "roambus.simulators"
 EXECUTORS, JOB_ARRAYS, PAGES = "roambus.executors", "roambus.job_arrays", "roambus.pages"
+MACS, MOBILITIES, TEMPLATE_FOLDERS = "roambus.macs", "roambus.mobilities", "roambus.templates"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
@@ -57,6 +60,17 @@ def brought(group: str, name: str) -> Any | None:
     """Return the object that the entry point of that name gives, or None without one; raise UserError."""
     point = named(group).get(name)
     return None if point is None else load(point)
+
+
+def classes(group: str, base: type[C]) -> dict[str, type[C]]:
+    """Return the subclasses of `base` that a group's entry points name; raise UserError for anything else."""
+    found = {name: load(point) for name, point in named(group).items()}
+    if not found:
+        raise UserError(f"{group}: there are none: this installation is older than its sources, install it again")
+    for name, value in found.items():
+        if not (isinstance(value, type) and issubclass(value, base)):
+            raise UserError(f"{group}: {name}: {named(group)[name].value} is not a subclass of {base.__name__}")
+    return found
 
 
 def is_own(point: EntryPoint) -> bool:

@@ -36,7 +36,7 @@ from roambus.bridge.system.code import STUDIES, named
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import MOST_BYTES, check_writable, read_text
 from roambus.bridge.system.limits import TEMPLATE_MEMORY, TEMPLATE_TIME
-from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_studies, study_modules
+from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_folders, study_modules
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
 from roambus.python_protocol.settings import Setting, in_seconds, unknown
@@ -186,8 +186,8 @@ def find_beside(template: Path, name: str) -> Path:
 
 def _folders(own: Path) -> Iterator[Path]:
     yield own
-    yield TEMPLATES
-    yield from shipped_studies().values()  # to look for the studies takes longest
+    yield TEMPLATES  # first, since to look for packages and studies takes longest
+    yield from shipped_folders()
 
 
 def _printed(part: nodes.Node | None) -> str | None:

@@ -23,7 +23,8 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.paths import paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
-from roambus.bridge.scenario.mac import PROTOCOL, Ieee802154Settings, TunableMacSettings
+from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
+from roambus.bridge.scenario.macs import PROTOCOL, name_of
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, RadioSettings
 from roambus.bridge.system.errors import UserError
@@ -140,9 +141,9 @@ def _check_mac(scenario: Scenario) -> None:
     mac = scenario.mac
     is_ieee = isinstance(mac, Ieee802154Settings)
     if not isinstance(mac, TunableMacSettings) and not (is_ieee and scenario.ns3.stack == "lr-wpan"):
-        raise UserError(f"{PROTOCOL.name}: {mac.PROTOCOL}: ns-3's {scenario.ns3.stack} has a MAC of its own")
+        raise UserError(f"{PROTOCOL.name}: {name_of(mac)}: ns-3's {scenario.ns3.stack} has a MAC of its own")
     if is_ieee and mac.network_overhead_bytes + mac.packet_overhead_bytes < HEADER_BYTES:
-        raise UserError(f"{mac.PROTOCOL}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many")
+        raise UserError(f"{name_of(mac)}: ns-3's header has {HEADER_BYTES} bytes: network and MAC need as many")
     if is_ieee and scenario.radio.cca_threshold_dbm > MOST_CCA_DBM:
         raise UserError(f"{path_of(RadioSettings, 'cca_threshold_dbm')}: ns-3 takes {MOST_CCA_DBM} dBm at most")
     for field in FIXED if is_ieee else WITHOUT_COUNTERPART:

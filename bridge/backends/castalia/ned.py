@@ -15,7 +15,7 @@ from typing import NamedTuple
 from roambus.bridge.formats.ini.lookup import WrongKeyError
 from roambus.bridge.keys import boolean, string
 from roambus.bridge.scenario.definition import MOST_NODES
-from roambus.bridge.scenario.mac import SETTINGS
+from roambus.bridge.scenario.macs import SETTINGS
 from roambus.bridge.system.files import read_text
 from roambus.python_protocol.settings import NUMBER_PATTERN
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for t
 from roambus.bridge.backends.radio.mac.interface import Mac, is_due
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
+from roambus.bridge.system.code import find_files, hash_files
 from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
@@ -77,7 +79,13 @@ def _loop(chosen: Mac) -> Any:
 
 
 def _name_of(chosen: Mac) -> str:
-    return str(chosen.__name__).rpartition(".")[2]  # type: ignore[attr-defined]  # a module has a name
+    return _with_hash(str(chosen.__name__))  # type: ignore[attr-defined]  # a module has a name
+
+
+@cache
+def _with_hash(module: str) -> str:
+    """A name that changes with the MAC's own code, which may lie outside of this package."""
+    return f"{module.rpartition('.')[2]}_{hash_files(set(find_files(module))).hex()[:16]}"
 
 
 def _advance(s: State, frames: int, until: SimTime) -> Reached:

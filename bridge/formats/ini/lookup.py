@@ -22,7 +22,7 @@ from roambus.bridge.formats.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
 from roambus.bridge.mobility import registry
 from roambus.bridge.mobility.registry import MANAGER
-from roambus.bridge.scenario import definition, ideal, mac, nodes, radio
+from roambus.bridge.scenario import definition, ideal, mac, macs, nodes, radio
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
@@ -41,7 +41,7 @@ SHARED: dict[str, tuple[Setting, ...]] = {
 PER_NODE: dict[str, tuple[Setting, ...]] = {
     "Nodes": nodes.KEYS,
     "The radio": radio.KEYS,
-    "The MAC and the routing": (mac.PROTOCOL, *mac.ROUTING_KEYS),
+    "The MAC and the routing": (macs.PROTOCOL, *mac.ROUTING_KEYS),
     "Mobility": registry.KEYS,
     "The application": nodes.APPLICATION_KEYS,
 }
@@ -85,7 +85,7 @@ _UNKNOWN = "unknown key, or no node or module that it could concern"
 
 S = TypeVar("S")
 
-PER_MAC: dict[str, tuple[Setting, ...]] = mac.KEYS
+PER_MAC: dict[str, tuple[Setting, ...]] = macs.KEYS
 """A node's further keys, by MAC."""
 
 KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values(), *PER_MAC.values()),)
@@ -290,21 +290,21 @@ class Lookup:
     def _refuse_other_mac(self, entry: Entry) -> None:
         """Raise UserError for a key of a MAC that the node lacks."""
         for node, (name, keys) in product(self.nodes, PER_MAC.items()):
-            own = self._chosen(mac.PROTOCOL, node)
+            own = self._chosen(macs.PROTOCOL, node)
             if own and name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
                 raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
         yield from ((key, key.name) for key in chain(*SHARED.values()))
         for node in self.nodes:
-            manager, own_mac = self._chosen(MANAGER, node), self._chosen(mac.PROTOCOL, node)
-            of_mac = PER_MAC.get(own_mac, mac.KEYS[mac.TunableMacSettings.PROTOCOL]) if own_mac else ()
+            manager, own_mac = self._chosen(MANAGER, node), self._chosen(macs.PROTOCOL, node)
+            of_mac = PER_MAC.get(own_mac, mac.TunableMacSettings.keys()) if own_mac else ()
             chosen = PER_MANAGER[manager] if manager else (), of_mac
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
 
     def _possible(self) -> Iterator[str]:
         """The keys that cannot be checked because the MAC or mobility manager is invalid."""
-        for node, (choice, keys) in product(self.nodes, ((MANAGER, PER_MANAGER), (mac.PROTOCOL, PER_MAC))):
+        for node, (choice, keys) in product(self.nodes, ((MANAGER, PER_MANAGER), (macs.PROTOCOL, PER_MAC))):
             if self._chosen(choice, node) is None:
                 yield from (_at(key.name, node) for key in chain(*keys.values()))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.formats.ini.lookup import Lookup
-from roambus.bridge.scenario import mac
+from roambus.bridge.scenario import macs
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings, TunableMacSettings
 from roambus.bridge.scenario.radio import (
@@ -73,8 +73,8 @@ class RadioReader:
             if self._keys.has(key):  # another MAC need not know it
                 value = self._keys.value(key)
                 self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
-        chosen = mac.SETTINGS.get(self._keys.value(mac.PROTOCOL), TunableMacSettings)  # a simulator may have others
-        with self._keys.mistakes_of(mac.PROTOCOL.name):
+        chosen = macs.SETTINGS.get(self._keys.value(macs.PROTOCOL), TunableMacSettings)  # a simulator may have others
+        with self._keys.mistakes_of(macs.PROTOCOL.name):
             return self._keys.build(chosen)
 
     def losses(self, is_measured: bool) -> GivenLosses | None:

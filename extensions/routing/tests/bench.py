@@ -21,15 +21,15 @@ NEWS = Notification(NotificationId(5, 1), (("topic", "news"),), 10)
 class Bench:
     """Node ME of an agent's class; `parameters` are set on top of bare links without jitter."""
 
-    def __init__(self, agent: type[Router], **parameters: object) -> None:
+    def __init__(self, agent: type[Router], seed: int = 1, **parameters: object) -> None:
         chosen: dict[str, Any] = {"link_layer": False, "broadcast_jitter": 0, **parameters}
-        self.agent: Any = agent(ME, Role.NONE, agent.parameters_type(**chosen), Random(1))
+        self.agent: Any = agent(ME, Role.NONE, agent.parameters_type(**chosen), Random(seed))
         self.timers: dict[TimerKey, SimTime] = {}
         self.now: SimTime = 0
         self.handle(Started())
 
     def handle(self, event: Event, now: SimTime | None = None) -> list[Action]:
-        """What the node does."""
+        """Return the node's actions."""
         self.now = self.now if now is None else now
         actions = list(self.agent.handle(event, self.now))
         for action in actions:
@@ -40,7 +40,7 @@ class Bench:
         return actions
 
     def hear(self, message: Message, sender: NodeId, now: SimTime | None = None) -> list[Action]:
-        """What it does with a message."""
+        """Return its actions at a message."""
         return self.handle(Received(sender, message, -50, 50), now)
 
     def fire(self, key: TimerKey) -> list[Action]:
@@ -63,7 +63,7 @@ def dropped(actions: list[Action]) -> list[str | None]:
 
 
 def delivered(actions: list[Action]) -> list[Notification]:
-    """What the application gets."""
+    """Return the deliveries to the application."""
     return [action.notification for action in actions if isinstance(action, Deliver)]
 
 

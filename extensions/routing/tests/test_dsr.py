@@ -96,6 +96,8 @@ def test_a_request_is_passed_on_once_and_never_back() -> None:
     assert not node.hear(request(5, FAR, 2), 2)
     assert not node.hear(request(5, FAR, 1, ME, 2, number=2), 2)
     assert not node.hear(request(5, FAR, 1, number=3, hop_limit=1), 1)
+    ((_, last),) = sent(node.hear(request(5, FAR, 1, number=4, hop_limit=2), 1), RouteRequest)
+    assert last.hop_limit == 1
 
 
 def test_a_cached_path_answers_unless_it_visits_a_node_again() -> None:
@@ -145,7 +147,8 @@ def test_a_packet_follows_its_route_and_both_ends_are_cached() -> None:
     ((to, onward),) = sent(node.hear(data(5, 4, ME, 3, FAR, left=2), 4), SourcedPacket)
     assert (to, onward.route.segments_left, onward.hop_count) == (3, 1, 1)
     assert set(node.agent.cache) == {(ME, 3, FAR), (ME, 4, 5)}
-    assert dropped(node.hear(data(5, 4, 6, FAR, left=2), 4)) == ["not on its route"]
+    for left in (0, 2, 4, 5):
+        assert dropped(node.hear(data(5, 4, 6, FAR, left=left), 4)) == ["not on its route"]
     assert delivered(node.hear(data(5, ME, left=0), 5)) == []
 
 
@@ -167,6 +170,11 @@ def test_a_packet_is_salvaged_fifteen_times_at_most() -> None:
     node = bench()
     node.agent.cache.add((ME, 6, FAR), 0)
     packet: Any = data(5, FAR, left=0)
+    packet = packet.replaced(route=route_along((4, ME, 3, FAR), 14)._replace(segments_left=1))
+    node.agent.lose_link(3, [packet], 0)
+    ((_, salvaged),) = sent(node.agent.take(), SourcedPacket)
+    assert salvaged.route.salvage == 15
+    node.agent.cache.add((ME, 6, FAR), 0)
     packet = packet.replaced(route=route_along((4, ME, 3, FAR), 15)._replace(segments_left=1))
     node.agent.lose_link(3, [packet], 0)
     actions = node.agent.take()
@@ -247,7 +255,7 @@ def test_an_overheard_route_ends_a_search() -> None:
     node = bench(promiscuous=True)
     node.handle(Publish(NEWS, (FAR,)))
     ((to, packet),) = sent(overhear(node, data(5, 4, FAR, left=0), 4, FAR), SourcedPacket)
-    assert (to, nodes_of(packet)) == (4, (ME, 4, FAR))
+    assert (to, nodes_of(packet), packet.hop_count) == (4, (ME, 4, FAR), 0)
 
 
 def test_an_overheard_reply_teaches_the_way_to_its_target_alone() -> None:
@@ -282,6 +290,7 @@ def test_the_destination_shortens_a_route_and_a_node_that_has_passed_the_packet_
     node = bench(promiscuous=True)
     ((_, reply),) = sent(overhear(node, data(5, 4, 3, ME, left=1), 4, 3), RouteReply)
     assert reply.addresses == (4, ME)
+    assert set(node.agent.cache) == {(ME, 3, 4, 5)}
     for packet, sender, to in (
         (data(5, ME, 4, 3, FAR, left=1), 4, 3),
         (data(7, 4, ME, FAR, left=1), 4, ME),
@@ -319,7 +328,8 @@ def test_a_route_has_the_nodes_between_its_ends_and_a_salvaged_one_its_salvager(
 
 
 def test_identifications_have_sixteen_bits() -> None:
-    """After the last one comes 0."""
+    """After the last one comes 0; the first is drawn."""
+    assert max(Bench(Dsr, seed=seed).agent._identification for seed in range(20)) < 1 << 16
     node = bench()
     node.agent._identification = 65535
     ((_, first),) = sent(node.handle(Publish(NEWS, (FAR,))), RouteRequest)
@@ -327,12 +337,15 @@ def test_identifications_have_sixteen_bits() -> None:
 
 
 def test_a_received_error_goes_with_the_next_propagating_request_alone() -> None:
-    """Section 3.4.4: not with the one to the neighbours, which does not spread it."""
-    node = searching()
-    node.hear(RouteError(4, ME, route_along((4, ME)), 1, 3), 4)
-    for errors in ((BrokenLink(4, 3),), ()):
-        ((_, asked),) = sent(node.fire(RequestTimer(FAR)), RouteRequest)
-        assert asked.errors == errors
+    """Section 3.4.4: the one to the neighbours before it does not spread the error, and so does not end it."""
+    for limit in (2, 255):
+        node = bench(discovery_hop_limit=limit)
+        node.hear(RouteError(4, ME, route_along((4, ME)), 1, 3), 4)
+        actions = node.handle(Publish(NEWS, (FAR,)))
+        for errors in ((BrokenLink(4, 3),), (BrokenLink(4, 3),), ()):
+            ((_, asked),) = sent(actions, RouteRequest)
+            assert asked.errors == errors
+            actions = node.fire(RequestTimer(FAR))
 
 
 def test_a_request_tells_of_broken_links() -> None:
@@ -404,9 +417,20 @@ def test_a_packet_that_waits_too_long_for_a_route_is_dropped() -> None:
     assert dropped(node.fire(RequestTimer(8))) == ["no route in time"]
 
 
+def test_another_reply_that_waits_is_not_withdrawn() -> None:
+    """A cached reply that has left at once spares nothing."""
+    node = bench(promiscuous=True, broadcast_jitter=10 * MILLISECOND)
+    node.agent.cache.add((ME, FAR), 0)
+    node.hear(request(6, ME, 2), 2)
+    (timer,) = node.timers
+    assert sent(node.hear(request(5, FAR, 1), 1), RouteReply)
+    overhear(node, data(5, 1, FAR, left=0), 1, FAR)
+    assert sent(node.fire(timer), RouteReply)
+
+
 @given(st.lists(st.lists(st.integers(0, 5), max_size=6)), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))
 def test_cached_paths_never_visit_a_node_twice(paths: list[list[int]], broken: list[tuple[int, int]]) -> None:
-    """Whatever is added and removed, they begin here, and use no link that is known to be broken."""
+    """They begin here, and use no link that is known to be broken."""
     cache = RouteCache(ME, 9, SECOND)
     for path in paths:
         cache.add([ME, *path], 0)

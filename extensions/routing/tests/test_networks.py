@@ -54,7 +54,7 @@ START = 45 * SECOND
 
 
 def delivered(rows: list[Row]) -> list[tuple[int, str, int]]:
-    """Who got what, after how many hops."""
+    """The deliveries: node, notification and hops."""
     return sorted((row["node"], row["notification_id"], row["hops"]) for row in of(rows, "deliver"))
 
 

@@ -106,7 +106,7 @@ graphs = st.dictionaries(st.integers(10, 20), st.sets(st.integers(1, 6), min_siz
 
 @given(graphs, st.lists(st.integers(1, 7), min_size=6, max_size=6))
 def test_relays_always_cover_everything_and_none_is_redundant(graph: dict[int, set[int]], will: list[int]) -> None:
-    """Whatever the neighbourhood."""
+    """In any neighbourhood."""
     near = dict(enumerate(will, 1))
     second = {two: sorted(before) for two, before in graph.items()}
     chosen = select_mprs(near, second)
@@ -130,14 +130,14 @@ def test_who_is_selected_floods_its_selectors() -> None:
     assert not sent(node.fire(TC_TIMER), TopologyControl)
     node.hear(hello((MPR, (ME,))), 1)
     ((_, control),) = sent(node.fire(TC_TIMER), TopologyControl)
-    assert (control.advertised_neighbors, control.ansn, control.ttl) == ((1,), 1, 255)
+    assert (control.advertised_neighbors, control.ansn, control.ttl, control.hop_count) == ((1,), 1, 255, 0)
     node.agent.lose_link(1, [], node.now)
     ((_, control),) = sent(node.fire(TC_TIMER), TopologyControl)
-    assert (control.advertised_neighbors, control.ansn) == ((), 2)
     since = node.now
-    while node.now <= since + 15 * SECOND:
-        last = sent(node.fire(TC_TIMER), TopologyControl)
-    assert not last
+    assert (control.advertised_neighbors, control.ansn) == ((), 2)
+    for late, count in ((15 * SECOND - 1, 1), (15 * SECOND, 0)):
+        node.timers[TC_TIMER] = since + late
+        assert len(sent(node.fire(TC_TIMER), TopologyControl)) == count
 
 
 def test_only_the_first_copy_from_a_selector_is_passed_on() -> None:
@@ -151,6 +151,7 @@ def test_only_the_first_copy_from_a_selector_is_passed_on() -> None:
     assert not node.hear(tc(7, 8, number=2), 2)
     assert not node.hear(tc(7, 8, number=2), 1)
     assert not node.hear(tc(7, 8, number=3, ttl=1), 1)
+    assert sent(node.hear(tc(7, 8, number=4, ttl=2), 1), TopologyControl)
     assert not node.hear(tc(5, 6), 4)
     assert sorted(node.agent.topology) == [7]
 
@@ -164,17 +165,42 @@ def test_an_older_topology_is_ignored() -> None:
     assert node.agent.topology[7].destinations == (8,)
     node.hear(tc(7, 9, number=3, ansn=0), 1)
     assert node.agent.topology[7].destinations == (9,)
+    node.hear(hello((SYM, (ME, 7))), 1, 14 * SECOND)
+    for late, destinations in ((15 * SECOND - 1, (9,)), (15 * SECOND, (8,))):
+        node.hear(tc(7, 8, number=4 + late % 2, ansn=65535), 1, late)
+        assert node.agent.topology[7].destinations == destinations
+
+
+def test_topology_and_flooded_messages_are_forgotten_in_their_time() -> None:
+    """With each HELLO: a TC after its validity, its number after DUP_HOLD_TIME."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME,))), 1)
+    node.hear(tc(7, 8), 1)
+    for at, memories in (
+        (15 * SECOND - 1, (True, True)),
+        (15 * SECOND, (False, True)),
+        (30 * SECOND - 1, (False, True)),
+        (30 * SECOND, (False, False)),
+    ):
+        node.timers[HELLO_TIMER] = at
+        node.fire(HELLO_TIMER)
+        assert (7 in node.agent.topology, bool(node.agent._seen)) == memories
 
 
 def test_routes_follow_neighbours_two_hop_neighbours_and_topology() -> None:
     """Section 10; expired tuples lead nowhere, at once."""
     node = Bench(Olsr)
     node.hear(hello((SYM, (ME, 2))), 1)
-    node.hear(tc(2, 3), 1)
-    node.hear(tc(3, 4), 1)
+    node.hear(tc(2, 3, 1), 1)
+    node.hear(tc(3, 4, 2), 1)
     assert node.agent.ways(0) == dict.fromkeys((1, 2, 3, 4), (1,))
     assert [node.agent.routes(0)[node_id].distance for node_id in (1, 2, 3, 4)] == [1, 2, 3, 4]
-    assert node.agent.ways(6 * SECOND) == {}
+    node.hear(hello((SYM, (ME,))), 5, 10 * SECOND)
+    assert node.agent.ways(10 * SECOND) == {5: (5,)}
+    node.hear(tc(5, 6), 5, 10 * SECOND)
+    node.hear(hello((SYM, (ME,))), 5, 24 * SECOND)
+    assert [set(node.agent.ways(25 * SECOND - early)) for early in (1, 0)] == [{5, 6}, {5}]
+    assert node.agent.ways(30 * SECOND) == {}
 
 
 def test_intervals_are_early_by_a_quarter_of_a_hello_interval_at_most() -> None:
@@ -193,7 +219,8 @@ def test_intervals_are_early_by_a_quarter_of_a_hello_interval_at_most() -> None:
             ((_, said),) = sent(node.fire(timer), kind)
             gaps.append(node.timers[timer] - due)
             assert said.vtime == validity
-        assert interval - SECOND // 2 <= min(gaps) < max(gaps) <= interval
+        assert interval - SECOND // 2 <= min(gaps) < interval - 2 * SECOND // 5
+        assert interval - SECOND // 10 < max(gaps) <= interval
 
 
 def test_a_topology_from_an_asymmetric_neighbour_or_of_this_node_is_ignored() -> None:

@@ -1,4 +1,4 @@
-"""The constants of DSDV and GPSR, as their sources have them, and the values that each may have."""
+"""The constants of DSDV, DSR, OLSR and GPSR, as their sources have them, and the values that each may have."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from roambus.extensions.routing.dsdv import DsdvParameters
+from roambus.extensions.routing.dsr.agent import DsrParameters
 from roambus.extensions.routing.geographic import GeographicParameters
 from roambus.extensions.routing.gpsr import GpsrParameters
+from roambus.extensions.routing.olsr.agent import OlsrParameters
 from roambus.python_protocol.settings import Range, settings_of
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
@@ -40,6 +42,30 @@ CONSTANTS: dict[type[Any], dict[str, tuple[object, Range | tuple[object, ...]]]]
         "cached_replies": (True, ()),
         "queue_limit": (64, FROM_1),
         "queue_timeout": (30 * SECOND, ABOVE_0),
+    },
+    DsrParameters: {
+        "discovery_hop_limit": (255, Range(at_least=1, at_most=255)),
+        "route_cache_timeout": (300 * SECOND, ABOVE_0),
+        "route_cache_size": (64, FROM_1),
+        "send_buffer_timeout": (30 * SECOND, ABOVE_0),
+        "send_buffer_size": (64, FROM_1),
+        "request_table": (1024, FROM_1),
+        "max_request_rexmt": (16, FROM_0),
+        "max_request_period": (10 * SECOND, ABOVE_0),
+        "request_period": (500 * MILLISECOND, ABOVE_0),
+        "nonprop_request_timeout": (30 * MILLISECOND, ABOVE_0),
+        "max_salvage_count": (15, Range(at_least=0, at_most=15)),
+        "cached_replies": (True, ()),
+        "blacklist_timeout": (3 * SECOND, FROM_0),
+        "reply_delay": (2 * MILLISECOND, FROM_0),
+        "promiscuous": (False, ()),
+        "grat_reply_holdoff": (SECOND, FROM_0),
+    },
+    OlsrParameters: {
+        "hello_interval": (2 * SECOND, ABOVE_0),
+        "tc_interval": (5 * SECOND, ABOVE_0),
+        "dup_hold_time": (30 * SECOND, ABOVE_0),
+        "willingness": (3, Range(at_least=0, at_most=7)),
     },
 }
 

@@ -85,8 +85,8 @@ def test_the_field_template_knows_three_kinds_of_mobility(mobility: str, kind: t
 
 def test_a_template_can_refuse_a_value() -> None:
     """The message names template and line."""
-    with pytest.raises(UserError, match=r"field.ini.j2:\d+: mobility is static, line, waypoint or file, not fly"):
-        scenario_of("field", mobility="fly")
+    with pytest.raises(UserError, match=r"field.ini.j2:\d+: still_share is for mobility waypoint"):
+        scenario_of("field", mobility="line", still_share=0.5)
 
 
 def test_variables_of_included_parts_count() -> None:

@@ -269,12 +269,6 @@ def control_frames(scenario: Scenario) -> NDArray[Any]:
     return frames
 
 
-def first_events(nodes: NDArray[Any], scenario: Scenario) -> list[tuple[int, int, int]]:
-    """Return nothing: an idle MAC waits for a frame."""
-    del nodes, scenario
-    return []
-
-
 def adapt(scenario: Scenario) -> Scenario:
     """Return the scenario with a radio whose change to TX takes the turnaround."""
     radio = scenario.radio

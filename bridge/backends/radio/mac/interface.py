@@ -1,8 +1,8 @@
 """The interface of a MAC, and the parts that every MAC shares: its queue, its timer, and deliveries to the host.
 
-A MAC is a module of this package, and `registry` lists them. The kernel calls three compiled functions of it: `accept`
-takes a frame from the network layer, `receive` gets one from a node's radio, and `timer_fired` continues after a wait.
-docs/reference/radio.md builds the smallest one.
+A MAC is a module that its settings class names. The kernel calls three compiled functions of it: `accept` takes a frame
+from the network layer, `receive` gets one from a node's radio, and `timer_fired` continues after a wait. `registry` has
+the rest for a MAC that leaves it out. docs/guide/models.md builds the smallest one.
 
 A MAC has one timer a node, by the node's clock. A timer set to a later time leaves its event in place, and renews it
 when that comes; one set to an earlier time leaves a stale event behind.

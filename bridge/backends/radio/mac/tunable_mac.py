@@ -310,11 +310,6 @@ def _preamble_size(scenario: Scenario) -> int:
     return _settings(scenario).preamble_bytes + scenario.radio.frame_overhead_bytes
 
 
-def adapt(scenario: Scenario) -> Scenario:
-    """Return the scenario as it is."""
-    return scenario
-
-
 def _settings(scenario: Scenario) -> TunableMacSettings:
     assert isinstance(scenario.mac, TunableMacSettings), "`registry` chooses the MAC by the type of its settings"  # noqa: S101
     return scenario.mac

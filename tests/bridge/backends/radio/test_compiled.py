@@ -55,4 +55,4 @@ def test_while_one_process_compiles_others_wait(monkeypatch: pytest.MonkeyPatch)
         waiting.join(0.2)
         assert kernel._BOUND == {}
     waiting.join()
-    assert list(kernel._BOUND) == ["tunable_mac"]
+    assert list(kernel._BOUND) == [kernel._name_of(tunable_mac)]

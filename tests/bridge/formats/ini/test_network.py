@@ -192,7 +192,8 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
     """One ini runs on every back-end: the radio has the same nodes with and without them."""
     keys = 'SN.ideal.links = "0-1"\nSN.ideal.delay = 2ms\nSN.ideal.partitions = "3s 0"\n'
     # Each has a method of its own with which the host asks for reports.
-    with_keys, without = (replace(RadioBackend(read(text)).open(), report_sent=None) for text in (keys, ""))
+    hellos = (RadioBackend(read(text)).open() for text in (keys, ""))
+    with_keys, without = (replace(hello, report_sent=None, overhear=None) for hello in hellos)
     assert with_keys == without
 
 

@@ -12,7 +12,7 @@ from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
 from roambus.bridge.keys import keys_of
 from roambus.bridge.mobility import registry
 from roambus.bridge.mobility.line import Line
-from roambus.bridge.scenario import mac, radio
+from roambus.bridge.scenario import mac, macs, radio
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.commands.pages import pages
@@ -28,7 +28,7 @@ MODULES = {
 OURS = {"rssiOffset", "rssiNoise"}
 """Keys of the embedded radio that Castalia lacks."""
 CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
-    "TunableMAC": tuple(key for key in (*mac.KEYS["TunableMAC"], *mac.ROUTING_KEYS) if key.name.startswith(mac.MAC)),
+    "TunableMAC": tuple(key for key in (*macs.KEYS["TunableMAC"], *mac.ROUTING_KEYS) if key.name.startswith(mac.MAC)),
     "Radio (CC2420)": tuple(key for key in radio.KEYS if key.name.rpartition(".")[2] not in OURS),
     "WirelessChannel": radio.CHANNEL_KEYS,
     "NoMobilityManager, LineMobilityManager": (*registry.KEYS, *registry.MODEL_KEYS["LineMobilityManager"]),
