@@ -153,6 +153,7 @@ class Dsr(Router):
         if path is not None:
             self.pass_on(packet.replaced(route=route_along(path)), path[1], now)
             return
+        self._sweep(now)
         if dropped := self.buffer.add(packet, now):
             self.frames.drop(dropped, "send buffer full")
         if packet.destination not in self._sent:
@@ -190,7 +191,12 @@ class Dsr(Router):
         if learned:
             self._release(dict.fromkeys(chain(*learned)), now)
 
+    def _sweep(self, now: SimTime) -> None:
+        for packet in self.buffer.sweep(now):
+            self.frames.drop(packet, "no route in time")
+
     def _release(self, nodes: Iterable[NodeId], now: SimTime) -> None:
+        self._sweep(now)
         for target in [node for node in nodes if node in self._sent]:
             del self._sent[target]
             self.cancel_timer(RequestTimer(target))
@@ -214,8 +220,7 @@ class Dsr(Router):
     @on_timer(RequestTimer)
     def request_again(self, key: RequestTimer, now: SimTime) -> None:
         """Search on while packets wait, at most MaxRequestRexmt times more."""
-        for packet in self.buffer.sweep(now):
-            self.frames.drop(packet, "no route in time")
+        self._sweep(now)
         target = key.target
         if target not in self._sent:
             return
