@@ -62,6 +62,20 @@ def test_a_time_is_rounded_up_by_a_sixteenth_at_most(time: int) -> None:
     assert decoded <= max(time * 17 // 16 + 1, SECOND // 16)
 
 
+def test_times_beyond_a_mantissa_take_the_next_exponent_and_the_largest_is_the_last() -> None:
+    """Section 18.3; the unit is a sixteenth of a second."""
+    assert (encode_time(SECOND // 8 - 1), encode_time(0), encode_time(1)) == (0x01, 0x00, 0x00)
+    assert (encode_time(5000 * SECOND), decode_time(0xFF)) == (0xFF, 3968 * SECOND)
+    assert encode_time(3968 * SECOND) == 0xFF
+
+
+def test_willingness_has_the_numbers_of_section_18() -> None:
+    """And so have the types of links and neighbours."""
+    assert [int(value) for value in Willingness] == [0, 1, 3, 6, 7]
+    assert [int(value) for value in LinkType] == [0, 1, 2, 3]
+    assert [int(value) for value in NeighborType] == [0, 1, 2]
+
+
 def test_a_link_is_asymmetric_until_the_neighbour_lists_this_node() -> None:
     """Section 7.1.1; a lost link is announced until it is deleted."""
     node = Bench(Olsr)

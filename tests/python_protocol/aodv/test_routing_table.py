@@ -228,3 +228,23 @@ def test_a_precursor_is_one_of_the_route_to_the_next_hop_too() -> None:
     routes.hear(2, 0, 3 * SECOND)
     routes.add_precursor(9, 4)
     assert [route.precursors for route in routes] == [{4}, {4}]
+
+
+def test_a_lost_route_is_remembered_for_delete_period_after_its_last_data() -> None:
+    """The destination's data may prolong a way back over this node."""
+    routes = table(offer(5, 3))
+    routes.break_link(2, 0)
+    routes.extend(9, 20 * SECOND, 10 * SECOND)
+    route = routes.get(9)
+    assert route is not None
+    assert route.lifetime == 10 * SECOND + DELETE_PERIOD
+
+
+def test_a_reported_number_of_a_route_without_one_is_known() -> None:
+    """Section 6.11: the number of the RERR is the destination's."""
+    routes = table()
+    routes.hear(9, 0, 3 * SECOND)
+    route = routes.get(9)
+    assert route is not None
+    routes.invalidate(route, 0, reported=7)
+    assert (route.sequence, route.sequence_valid) == (7, True)
