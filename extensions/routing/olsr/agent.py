@@ -190,8 +190,8 @@ class Olsr(Router):
         routes = {neighbor: Route(neighbor, 1) for neighbor in self.neighborhood.neighbors(now)}
         second = sorted(self.neighborhood.second(now).items())
         routes |= {two: Route(before[0], 2) for two, before in second}
-        distance = 1
-        fringe = set(routes)
+        distance = 2  # a neighbour's HELLO says whom it reaches, before its TC does
+        fringe = {two for two, _ in second}
         while fringe:
             found: dict[NodeId, Route] = {}
             for last in sorted(node for node in fringe if routes[node].distance == distance):
