@@ -11,7 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from roambus.bridge.backend import Move
 from roambus.bridge.mobility.model import Mobility, WayPoint
@@ -64,16 +64,16 @@ def path(
     return points
 
 
-def positions(points: Path, times_s: ArrayLike) -> NDArray[np.float64]:
+def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return metres[time, 2] of the node; it stays at its last way-point, and is where a jump leads at its time."""
     times, xs, ys = np.array(points).T
     return np.column_stack([np.interp(times_s, times, xs), np.interp(times_s, times, ys)])
 
 
-def positions_before(points: Path, times_s: ArrayLike) -> NDArray[np.float64]:
+def positions_before(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return metres[time, 2] at which the node comes to its places: where a jump begins, at its time."""
     backwards = [point._replace(time_s=-point.time_s) for point in reversed(points)]
-    return positions(backwards, -np.asarray(times_s, dtype=np.float64))
+    return positions(backwards, -times_s)
 
 
 def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:

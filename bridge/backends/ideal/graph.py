@@ -179,7 +179,7 @@ def _near(places: NDArray[np.float64], near_m: float) -> NDArray[np.int64]:
 def _discs(path: Path, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return middles[slice, 2] and radii of discs that a node does not leave between two edges."""
     middles, radii = positions(path, (edges[:-1] + edges[1:]) / 2), np.zeros(len(edges) - 1)
-    turns = [point.time_s for point in path if point.time_s < edges[-1]]
+    turns = np.array([point.time_s for point in path if point.time_s < edges[-1]])
     times = np.concatenate((edges, turns, turns))  # a jump leaves one place and arrives at another
     places = np.concatenate((positions(path, times[: len(edges) + len(turns)]), positions_before(path, turns)))
     for side in ("left", "right"):  # an edge ends a slice and begins another
