@@ -99,6 +99,8 @@ ORACLE = "oracle_subscribers"
 """The key for agents that learn the subscribers from the scenario."""
 VALUES = "values"
 """The key for values of axes whose folders have other names: by axis and name."""
+TEMPLATE_HASH = "template_sha256"
+"""The key for a hash of the text of the template and its parts."""
 BACKEND, LEVEL, RECORD = "backend", "level", "record"
 """The keys for how the runs were made: the back-end, the level of their traces, and whether frames are recorded."""
 MOST_BYTES = 16 * 2**20
@@ -190,6 +192,7 @@ _SHAPES: dict[str, Any] = {
     LEVEL: str,
     RECORD: bool,
     VALUES: {_EACH: {_EACH: str}},
+    TEMPLATE_HASH: str,
 }
 """The schema of each key: a type, an object or list of such, fixed values, or a function's check. Numbers are checked
 by `type`, for `isinstance` counts truth values as integers."""

@@ -24,7 +24,7 @@ from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.commands import CommandReader
 from roambus.bridge.transcript.document import Document, read_document
-from roambus.bridge.transcript.head import Head, read_head
+from roambus.bridge.transcript.head import KEYWORDS, Head, read_head
 from roambus.bridge.transcript.journal import ALWAYS_HIDDEN, Journal, NetworkNames, OutputWriter, Wording
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import Timeline
@@ -136,6 +136,10 @@ def _read_commands(document: Document, head: Head, network: Network) -> Timeline
         with document.at(line.number):
             timeline.add(line.number if line.is_command else None, reader.read(line.text))
     for line in document.outputs:
+        if line.text.partition(" ")[0] in KEYWORDS:
+            raise UserError(
+                f"{document.path}:{line.number}: {line.text!r} is a setting: write it before the first command"
+            )
         if reader.knows(line.text.strip()):
             raise UserError(
                 f"{document.path}:{line.number}: {line.text.strip()!r} is not output; write > before a command"

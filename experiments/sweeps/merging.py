@@ -17,6 +17,7 @@ from roambus.bridge.runs.layout import (
     AGENTS,
     INPUTS_FOLDER,
     SWEEP_FILE,
+    TEMPLATE_HASH,
     TRACE_FILE,
     TRACES,
     find_traces,
@@ -56,6 +57,8 @@ def _request(folder: Path) -> dict[str, Any]:
 def _check_fit(first: Path, other: Path, requests: Mapping[Path, Mapping[str, Any]]) -> None:
     one, two = requests[first], requests[other]
     agents = {f"agent {label}": (one[AGENTS][label], two[AGENTS][label]) for label in one[AGENTS].keys() & two[AGENTS]}
+    if TEMPLATE_HASH in one and TEMPLATE_HASH in two:
+        agents["text of the template"] = (one[TEMPLATE_HASH][:12], two[TEMPLATE_HASH][:12])
     own = [(kind, *both) for kind, both in agents.items() if both[0] != both[1]]
     for kind, there, here in (*differences(one, two, first, other), *own):
         allowed = "only seeds, agents and values of axes may differ"

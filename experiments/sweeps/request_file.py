@@ -38,6 +38,7 @@ from roambus.bridge.runs.layout import (
     SWEEP,
     SWEEP_FILE,
     TEMPLATE,
+    TEMPLATE_HASH,
     TITLES,
     TRACES,
     VALUES,
@@ -56,7 +57,10 @@ from roambus.experiments.sweeps.sweep import Sweep
 from roambus.python_protocol.settings import parameter_settings, plain
 
 _NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
-_OPTIONAL = {MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES, BACKEND, LEVEL, RECORD, VALUES}
+_OPTIONAL = {
+    MORE_SEEDS, PARAMETERS, PRECISION, MEASURE, ORACLE, TITLES, AXIS_TITLES, BACKEND, LEVEL, RECORD, VALUES,
+    TEMPLATE_HASH,
+}  # fmt: skip
 
 
 class Making(NamedTuple):
@@ -188,20 +192,29 @@ def _anything() -> None:
 
 @contextmanager
 def opened_results(
-    sweep: Sweep, results: Path, making: Making | None = None, check: Callable[[], None] = _anything
+    sweep: Sweep,
+    results: Path,
+    making: Making | None = None,
+    check: Callable[[], None] = _anything,
+    replacing: bool = False,
 ) -> Iterator[None]:
-    """Write the request, which must fit the present one, and pass `check`; raises UserError, OSError."""
+    """Write the request, which must fit the present one, and pass `check`; raises UserError, OSError.
+
+    Only if it is `replacing` runs, the template may have another text than the present request's.
+    """
     file = results / SWEEP_FILE
     created, is_first = not results.exists(), not file.exists()
     results.mkdir(parents=True, exist_ok=True)
     with locked(results):
         remove_unfinished(file)  # of a command that was killed: nobody else writes it now
-        description = describe(sweep, making)
+        description = {**describe(sweep, making), TEMPLATE_HASH: _text_hash(sweep)}
+        known = description[TEMPLATE_HASH]
         if file.is_file():
             old = read_asked(results)
             if not is_whole(old):
                 raise UserError(f"{file}: not written by roambus, or damaged: remove it, or choose another --out")
             _check_fit(old, description, results)
+            known = old.get(TEMPLATE_HASH, known)
             description = united(old, description)
         with (
             _removed_if_empty(results, is_first, created),
@@ -209,12 +222,21 @@ def opened_results(
             UnfinishedFile(file) as unfinished,
         ):
             check()
+            if known != description[TEMPLATE_HASH] and not replacing:
+                text = f"of another text of {description[TEMPLATE]} or its parts"
+                raise UserError(f"{results} holds runs {text}: choose another --out, or make them again with --replace")
             keep_inputs(sweep, results)
             unfinished.file.write(f"{json.dumps(description, indent=2)}\n".encode())
             unfinished.finish()
         remember(results, sweep.measure)
     with _removed_if_empty(results, is_first, created):
         yield
+
+
+def _text_hash(sweep: Sweep) -> str:
+    """A digest of the template and its parts: agents that are added later run in the same scenario."""
+    files = sorted((file.name, file.read_bytes()) for file in sweep.template.files)
+    return sha256(b"".join(sha256(part).digest() for name, text in files for part in (name.encode(), text))).hexdigest()
 
 
 @contextmanager

@@ -8,9 +8,11 @@ seed is read, so points are compared at their first seed only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import BackendFactory, simulator_keys_of, unused_keys
@@ -18,10 +20,11 @@ from roambus.bridge.formats.ini import further_values, seed_of
 from roambus.bridge.formats.ini.syntax import parse_ini
 from roambus.bridge.host.agents import parameters_of
 from roambus.bridge.runs.run import RunPlan
-from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.definition import Scenario, Workload
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.sweep import Point, Sweep
 from roambus.experiments.templates.template import Template
+from roambus.python_protocol.simtime import SimTime
 
 SEED_LINE = "write seed-set = {{ seed }}, and no seed-set above it"
 AGENT_LINE = "write SN.node[*].Application.agent = {{ agent | quoted }}"
@@ -47,15 +50,42 @@ def check_different(sweep: Sweep, read: Iterable[tuple[Point, bytes]]) -> None:
 
 
 def meaning(plan: RunPlan, scenario: Scenario, backend: BackendFactory | None) -> bytes:
-    """A digest of all that the back-end and the agents read of a run; raises UserError, OSError.
+    """A digest of all that the back-end and the agents read of a run; raises UserError.
 
-    The scenario, the agents' parameters, the contents of files, and the keys that only a simulator knows.
+    The scenario with what its files say, the agents' parameters, and the keys that only a simulator knows.
     """
     agent = load_agent(plan.agent)
-    own = replace(scenario, agent="", agent_parameters={}, other_parameters={})
+    own = replace(_to_its_end(scenario), agent="", agent_parameters={}, other_parameters={}, measured=None)
     further = further_values(plan.ini) if simulator_keys_of(backend) else {}
-    files = [sha256(file.read_bytes()).digest() for _, file in plan.files]
-    return sha256(f"{own!r} {agent!r} {parameters_of(scenario, agent)!r} {further!r} {files!r}".encode()).digest()
+    links = scenario.measured.excerpt(len(scenario.nodes), scenario.time_limit) if scenario.measured else None
+    # All bytes, for an array's own text leaves out its middle.
+    recorded = (links.rows.tobytes(), links.start, links.pace) if links else None
+    return sha256(f"{own!r} {agent!r} {parameters_of(scenario, agent)!r} {further!r} {recorded!r}".encode()).digest()
+
+
+def _to_its_end(scenario: Scenario) -> Scenario:
+    """The scenario without what it plans after its end: two recoveries that no run reaches are the same."""
+    end, workload, ideal = scenario.time_limit, scenario.workload, scenario.ideal
+    publications = (replace(own, until=min(own.until, end)) for own in workload.publications)
+    return replace(
+        scenario,
+        workload=Workload(workload.subscriptions, tuple(publications), _before(end, workload.commands)),
+        tree=_before(end, scenario.tree),
+        faults=_before(end, scenario.faults),
+        ideal=replace(ideal, changes=_before(end, ideal.changes), partitions=_before(end, ideal.partitions)),
+    )
+
+
+class _Planned(Protocol):
+    @property
+    def at(self) -> SimTime: ...
+
+
+P = TypeVar("P", bound=_Planned)
+
+
+def _before(end: SimTime, plan: Iterable[P]) -> tuple[P, ...]:
+    return tuple(item for item in plan if item.at < end)
 
 
 def _difference(sweep: Sweep, first: Point, second: Point) -> str:
@@ -107,15 +137,15 @@ def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> Non
 
 
 def _matters(point: Point, name: str, render: Render) -> bool:
-    other = replace(point, variables={**point.variables, name: _OTHER})
     try:
-        return _entries(render(point)) != _entries(render(other))
+        return _entries(render(point)) != _entries(render(_with_other(point, name)))
     except UserError:  # a template that refuses the value uses it
         return True
 
 
-_OTHER = 987654321
-"""A value that nobody gives."""
+def _with_other(point: Point, name: str) -> Point:
+    """The point with a value that nobody gives."""
+    return replace(point, variables={**point.variables, name: 987654321})
 
 
 def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> None:
@@ -124,16 +154,29 @@ def _check_read(what: str, keys: set[str], backend: BackendFactory | None) -> No
 
 
 def _changed_keys(point: Point, name: str, render: Render) -> set[str]:
-    entries = _entries(render(point))
-    try:
-        others = _entries(render(_without(point, name)))
-    except UserError:
-        others = set()
-    return {key for key, _ in entries ^ others}
+    """The keys that the variable sets; all keys if a template needs it, and another value changes none."""
+    own = _entries(render(point))
+    with suppress(UserError):
+        return _keys(own ^ _entries(render(_without(point, name))))
+    with suppress(UserError):
+        if changed := _keys(own ^ _entries(render(_with_other(point, name)))):
+            return changed
+    return _keys(own)
+
+
+def _keys(entries: Iterable[tuple[str, str]]) -> set[str]:
+    return {key for key, _ in entries}
 
 
 def _entries(ini: str) -> set[tuple[str, str]]:
-    return {(entry.key, entry.value) for entry in parse_ini(ini, Path("run.ini")).entries}
+    """The lines that count: an earlier one of the same key or of a wildcard leaves a later one without effect."""
+    parsed = parse_ini(ini, Path("run.ini"))
+    found: dict[str, str] = {}
+    for entry in parsed.entries:
+        first = parsed.find(entry.key)
+        if first is None or first.line >= entry.line:
+            found.setdefault(entry.key, entry.value)
+    return set(found.items())
 
 
 def _common(sweep: Sweep) -> Iterator[tuple[str, object]]:

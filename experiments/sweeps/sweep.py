@@ -21,7 +21,7 @@ from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT
-from roambus.bridge.runs.layout import AGENT, LACKING, run_folder
+from roambus.bridge.runs.layout import AGENT, LACKING, SEED, run_folder
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.limits import RUNS
 from roambus.experiments.templates.template import Template, UnknownVariableError
@@ -168,6 +168,8 @@ def validate(sweep: Sweep) -> None:
     if not sweep.agents:
         raise UserError(f"{sweep.source}: agents: name at least one, such as mft = {{}}")
     _check_parameters(sweep)
+    if taken := {axis.name for axis in sweep.axes} & {AGENT, SEED}:
+        raise UserError(f"{sweep.source}: axes.{min(taken)}: each run has its {min(taken)}: choose another name")
     axes = (name for axis in sweep.axes for name in (axis.name, *axis.values))
     for name in (*(choice.label for choice in sweep.agents), *axes):
         if FOLDER_NAME.fullmatch(name) is None:

@@ -14,11 +14,12 @@ from roambus.bridge.host.event_loop import collector_paused
 from roambus.bridge.system.child_process import EndedError, run_in_child
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.transcript.transcript import Overrides, plan
-from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, Bounds, Checker, Violation, Visitor
+from roambus.extensions.exploring.checker import INTERRUPTED, RAISES, REPEATS, Bounds, Checker, Violation, Visitor
 from roambus.extensions.exploring.counterexamples import Writer
 from roambus.extensions.exploring.fair_cycles import find_fair_cycle
 from roambus.extensions.exploring.fresh_runs import FreshProcesses, carry_out
 from roambus.extensions.exploring.initial_state import begin, document_of
+from roambus.extensions.exploring.nodes import ENDLESS
 from roambus.extensions.exploring.properties import EVENTUALLY_QUIET, PROPERTIES
 from roambus.extensions.exploring.property_checker import PropertyChecker
 from roambus.extensions.exploring.real_runs import Judge
@@ -94,13 +95,23 @@ class Exploration:
             return
         repetition, judge = Repetition(checker, writer, self._fresh), Judge(checker, writer, self._fresh)
         known = [(found.path, self._probe_of(found)) for found in checker.violations if found.name != RAISES]
-        different = repetition.check(known)
+        different = repetition.check(known) or self._unrepeated_error(writer)
         checker.figures.walks, checker.figures.walked_steps = repetition.walks, repetition.steps
         if different:
             checker.violations = [different]
         elif not checker.violations and (checker.is_over or checker.depth_bound is not None):
             checker.violations += filter(None, [judge.judge(_RUNS_A_WALK * walks_of(checker))])
         checker.figures.real_runs = judge.runs
+
+    def _unrepeated_error(self, writer: Writer) -> Violation | None:
+        """Return the first error that a fresh run does not raise: it comes of a copy, or of a moment's type."""
+        for found in self.checker.violations:
+            if found.name == RAISES and ENDLESS not in found.text:
+                with suppress(AgentError, EndedError):
+                    self._fresh.call(writer.transcript(found.path))
+                    text = f"a fresh run does not raise the error of the search: {found.text}"
+                    return Violation(REPEATS, text, found.path)
+        return None
 
     def _describe(self, violation: Violation) -> Counterexample:
         name, text, path = violation.name, violation.text, violation.path

@@ -5,12 +5,14 @@ So an exploration begins exactly where its counterexamples begin to be worked by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from typing import Any, NamedTuple
 
 from roambus.bridge.host.agents import Handle
+from roambus.bridge.scenario.plans import FaultKind
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.transcript.document import Document, parse_document
@@ -26,6 +28,7 @@ from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.roles import Role
 
 BY_HAND = "by hand"
+_FREEZES = re.compile(r"[\w/ ]+ freezes( when quiet)?")
 _NO_COMMAND = "> wait 0s"
 SETUP_CHANCE = "chance in the setup at its first values"
 """A bound: the search begins at one of several ends of the setup."""
@@ -66,6 +69,9 @@ def begin(question: Question, overrides: Overrides, *, is_timed: bool = False) -
     network, now = planned.timeline.network, planned.timeline.now
     if network.places:
         raise UserError(f"{question.path}: a tree or links can be explored, and no field")
+    last = {fault.node: fault.kind for fault in planned.scenario.faults}
+    if FaultKind.FREEZE in last.values():
+        raise UserError(f"{question.path}: a node is frozen when the setup is over, which cannot be explored")
     observer, agents = _run_setup(planned, relative=question.relative)
     size = len(planned.scenario.nodes)
     nodes = Nodes(size, planned.agent_class, values=question.values, relative=question.relative)
@@ -107,6 +113,8 @@ def _rules(question: Question, planned: Plan, *, is_timed: bool) -> Rules:
 def _read_may(question: Question, reader: MayReader) -> Iterator[May]:
     for number, text in question.may:
         with at(question.path, number):
+            if _FREEZES.fullmatch(text):
+                raise ValueError(f"{text!r}: freezes cannot be explored; hunt in them: --hunt 60")
             yield reader.read(text)
 
 

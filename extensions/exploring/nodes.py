@@ -82,6 +82,7 @@ class _EndlessError(BaseException):
     """A handler has not ended."""
 
 
+ENDLESS = "the handler had not ended after"
 LONGEST_HANDLER_S = 10
 """CPU time after which a handler counts as endless."""
 MOST_OUTCOMES = 64
@@ -186,13 +187,16 @@ class Nodes:
 
     def _noticing_time(self, state: int, event: Any, now: SimTime, script: list[int]) -> Outcome | Raised:
         """Work out one answer, with a probe as the time until an agent reads the clock."""
-        if not (self.is_timed or self.relative):
-            probe = Probe(now)
-            outcome = self._try(state, event, now, script, probe)
-            if not probe.is_used:
-                return outcome
-            self.is_timed = True
-        return self._try(state, event, now, script)
+        if self.is_timed or self.relative:
+            return self._try(state, event, now, script)
+        probe = Probe(now)
+        outcome = self._try(state, event, now, script, probe)
+        if not probe.is_used and not isinstance(outcome, Raised):
+            return outcome
+        with_time = self._try(state, event, now, script)
+        # Only the type of a probe may have been wrong, as in a library's C code.
+        self.is_timed = probe.is_used or not isinstance(with_time, Raised)
+        return with_time
 
     def _try(
         self, state: int, event: Any, now: SimTime, script: list[int], probe: Probe | None = None
@@ -250,7 +254,7 @@ def _refused(error: BaseException | None) -> BaseException | None:
 
 
 def _end(*_: object) -> NoReturn:
-    raise _EndlessError(f"the handler had not ended after {LONGEST_HANDLER_S} s of the processor")
+    raise _EndlessError(f"{ENDLESS} {LONGEST_HANDLER_S} s of the processor")
 
 
 def observations(actions: Iterable[Action]) -> Iterator[Observation]:

@@ -118,7 +118,7 @@ def _run(  # what both kinds of live runs are given
     factory = LiveFactory(links)
     seconds = prepare(plan, factory).time_limit // SECOND
     allowed = partial(refuse_replacing, [plan], factory, replace, repeatable=False)
-    opened = opened_results(sweep, out, Making(factory.name, level), allowed)
+    opened = opened_results(sweep, out, Making(factory.name, level), allowed, replace)
     with opened, bar(f"live for {seconds} s", seconds) as second:
         execute(plan, factory, drive=drive(second))
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):

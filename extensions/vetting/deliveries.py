@@ -79,7 +79,7 @@ class Judge:
         for problem in (*self._lost(observed), *twice(observed), *wrong_hops(observed), *self._unwanted(observed)):
             yield Finding(DELIVERIES, f"{observed.network.name}, {problem}", place)
         after = self.observe(observed.network, faults=CRASHES)
-        for problem in (*ignored(after), *silent(after)):
+        for problem in (*ignored(after), *twice(after, SETTLED_S), *silent(after)):
             yield Finding(RECOVERY, f"{observed.network.name}, {problem}", place)
         for problem in self._beyond_limit(observed.network):
             yield Finding(DELIVERIES, f"{observed.network.name}, {problem}", place)
@@ -141,9 +141,9 @@ def _is_of_burst(observed: Observed, pair: Pair) -> bool:
     return observed.at(pair[0]) == BURST_S * SECOND
 
 
-def twice(observed: Observed) -> Iterator[str]:
-    """Name a notification that was delivered twice to one node."""
-    again = {pair: count for pair, count in observed.counts.items() if count > 1}
+def twice(observed: Observed, from_s: int = 0) -> Iterator[str]:
+    """Name a notification published from then on (s) that was delivered twice to one node."""
+    again = {pair: count for pair, count in observed.counts.items() if count > 1 and since_s(observed, pair) >= from_s}
     if again:
         first = min(again, key=lambda pair: (since_s(observed, pair), pair[1]))
         problem = f"{_named(observed, first)} is delivered to node {first[1]} {again[first]} times"

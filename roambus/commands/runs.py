@@ -145,7 +145,7 @@ def _run_once(sweep: Sweep, out: Path, run_options: RunOptions, backend: Backend
     prepare(plan, backend)
     detail("the back-end is ready")
     allowed = partial(refuse_replacing, [plan], backend, run_options.replace)
-    with opened_results(sweep, out, Making(backend.name, level, record), allowed):
+    with opened_results(sweep, out, Making(backend.name, level, record), allowed, run_options.replace):
         execute_in_child(dataclasses.replace(plan, record=recorder(record), check=run_options.check), backend)
     for noted in remarks_in((plan.folder / LOG_FILE).read_text(encoding="utf-8")):
         remark(f"note: {noted}")

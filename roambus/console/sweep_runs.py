@@ -63,7 +63,8 @@ def run_sweep(
         remark(f"another roambus command is writing to {out}; stop one, or shared runs are made twice")
     try:
         making = Making(backend.name, run_options.level, run_options.record)
-        with opened_results(sweep, out, making, partial(refuse_replacing, plans, backend, run_options.replace)):
+        allowed = partial(refuse_replacing, plans, backend, run_options.replace)
+        with opened_results(sweep, out, making, allowed, run_options.replace):
             made = run_plans(plans, backend, _publishing(executor, out), run_options.retry_failed, progress())
     except KeyboardInterrupt:
         raise InterruptionError(f"interrupted; the same command makes the missing runs in {out}") from None

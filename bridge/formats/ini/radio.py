@@ -140,6 +140,8 @@ def read_losses(path: Path, what: str, places: int) -> GivenLosses:
     for number, line in read_lines(path):
         with mistakes_at(f"{path}:{number}"):
             for way, loss_db in _ways_in(line, what, places):
+                if way[0] == way[1] and what == "nodes":
+                    raise ValueError(f"node {way[0]} has no way to itself")
                 if way in found:
                     raise ValueError(f"the way from {way[0]} to {way[1]} stands in line {lines[way]} already")
                 if len(found) == MOST_LOSSES:

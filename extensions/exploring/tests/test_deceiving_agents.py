@@ -135,6 +135,22 @@ def test_right_agents_pass() -> None:
     assert set(kept.verdicts.values()) == {f"holds within: {MOMENTS}"}
 
 
+def test_a_time_is_an_integer_for_c_code_and_checks_of_its_type() -> None:
+    """A right agent is not accused of the error that only a stand-in of the time raises."""
+    found = explored(str(FOLDER / "integer_type.py"), LINE + ONCE, NOT_TWICE, DELIVERED)
+    assert set(found.verdicts.values()) == {f"holds within: {MOMENTS}"}
+
+
+@pytest.mark.parametrize(("agent", "head"), [("own_address", ""), ("integer_type", "relative time\n")])
+def test_an_error_that_no_run_raises_is_told_as_a_difference(agent: str, head: str) -> None:
+    """A copy, or a moment in place of the time, has raised it."""
+    found = explored(str(FOLDER / f"{agent}.py"), head + LINE + ONCE, NOT_TWICE)
+    (shown,) = found.counterexamples
+    assert shown.name == "agents repeat what they did"
+    assert shown.text.startswith("a fresh run does not raise the error of the search: ")
+    assert "n2 delivers e1" in shown.transcript
+
+
 def test_a_function_without_a_name_is_refused_by_its_path() -> None:
     """Its defaults hold the agent of the setup, which would be handled in place of the copy."""
     with pytest.raises(UserError, match=r"self.how\['deliver'\] is the function .*lambda.*, which cannot be copied"):

@@ -196,6 +196,14 @@ DELIVERIES = (
         "recovery: .* reaches node 3, which wants it",
     ),
     Student(
+        "twice after a recovery",
+        "    def crash(self, event, now):\n",
+        "    def crash(self, event, now):\n"
+        "        give = self.give\n"
+        "        self.give = lambda *its: (give(*its), give(*its))\n",
+        "recovery: .*2 times",
+    ),
+    Student(
         "no beacon after a recovery",
         "@on(Started, Recovered)",
         "@on(Started)",

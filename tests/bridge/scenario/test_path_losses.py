@@ -96,6 +96,7 @@ def test_another_file_is_another_run(file: Path) -> None:
         ("0>1:nan", r"wall.txt:2: "),
         ("0>3:50", r"wall.txt:2: '3' is no number from 0 to 2: there are 3 nodes"),
         ("-1>2:50", r"wall.txt:2: '-1' is no number from 0 to 2"),
+        ("0>1:50,0:60", r"wall.txt:2: node 0 has no way to itself"),
         ("0>1:50,2:60,1:70", r"wall.txt:2: the way from 0 to 1 stands in line 2 already"),
     ],
 )

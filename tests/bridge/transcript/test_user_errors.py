@@ -130,6 +130,11 @@ def test_a_command_without_its_prompt_is_refused(write: Callable[[str], Path]) -
     )
 
 
+def test_a_setting_after_the_first_command_is_refused(write: Callable[[str], Path]) -> None:
+    """It would be taken for an output, and vanish."""
+    refuse(write(f"{HEAD}> s3 subscribes f1\nseed 4\n"), 8, "'seed 4' is a setting: write it before the first command")
+
+
 def test_what_is_no_text_is_refused(write: Callable[[str], Path]) -> None:
     """Such as a picture."""
     path = write("")

@@ -50,6 +50,30 @@ def test_what_differs_from_the_request_is_refused_by_name(
     assert traces() == before != {}
 
 
+def test_another_text_of_the_template_is_refused_for_agents_that_are_added(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: Captured
+) -> None:
+    """No run of theirs is there to be replaced, but they would be compared in two scenarios; so too when merged."""
+    sweep = "roambus sweep {}/own.ini.j2 --agents {} --seeds 1 --workers 1 --backend ideal --out {}"
+    for place, side in (("a", 30), ("b", 40)):
+        (folder / place).mkdir()
+        text = (
+            f'{{% set time_limit = 2 %}}{{% set nodes = 3 %}}{{% set side = {side} %}}{{% include "field.ini.j2" %}}\n'
+        )
+        (folder / place / "own.ini.j2").write_text(text)
+    assert call(sweep.format("a", "flooding", "r"), monkeypatch) == 0
+    assert call(sweep.format("a", "gossip", "r"), monkeypatch) == 0
+    before = traces()
+    capfd.readouterr()
+    assert call(sweep.format("b", "beacon", "r"), monkeypatch) == 2
+    assert "r holds runs of another text of own.ini.j2 or its parts: choose another --out" in capfd.readouterr().err
+    assert traces() == before != {}
+    assert call(sweep.format("b", "beacon", "s"), monkeypatch) == 0
+    assert call("roambus aggregate r s --out t", monkeypatch) == 2
+    assert "s: its text of the template is " in capfd.readouterr().err
+    assert call(sweep.format("b", "beacon", "r --replace"), monkeypatch) == 0
+
+
 def test_an_earlier_versions_folder_is_known_by_its_traces(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge.backends.registry import make_factory
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import names
 from roambus.experiments.sweeps.runner import plan_runs
@@ -99,6 +100,17 @@ def test_what_changes_nothing_is_refused(tmp_path: Path, lacking: str, about: di
             {"axes": (plain_axis("foo", [3, 4]),)},
             "axis foo: 3 and 4 make the same run",
         ),
+        *(
+            (f"seed-set = {{{{ seed }}}}\n{late}", {"axes": (plain_axis("foo", ["7s", "8s"]),)}, "foo: 7s and 8s make")
+            for late in (
+                'SN.node[2].faults = "1s crash, {{ foo }} recover"',
+                "SN.node[*].Application.publishUntil = {{ foo }}",
+                'SN.ideal.changes = "1s 0-1 down, {{ foo }} 0-1 up"',
+                'SN.ideal.partitions = "1s 0 | 1..3, {{ foo }} merge"',
+                'SN.commands = "1s 1 publish, {{ foo }} 1 publish"',
+                'SN.node[1].Application.absences = "1s detach, {{ foo }} attach"',
+            )
+        ),
         (
             "seed-set = {{ seed }}\nSN.node[*].Application.publishStart = {{ foo }}",
             {"axes": (plain_axis("foo", ["1s", "1000ms"]),)},
@@ -114,6 +126,77 @@ def test_runs_are_compared_by_what_is_read(tmp_path: Path, line: str, about: dic
     sweep = replace(Sweep("mine.toml", Template(template), (BEACON,), seeds=(0, 1)), **about)  # type: ignore[arg-type]
     with pytest.raises(UserError, match=message):
         plan_runs(sweep, tmp_path / "results")
+
+
+PAYLOAD = "SN.node[*].Application.payload"
+COVERING = (f"{PAYLOAD} = 10", "**.Application.payload = 10")
+
+
+@pytest.mark.parametrize("declared", ["{#- variables\nfoo = { default = 20 }\n-#}\n", ""])
+@pytest.mark.parametrize("earlier", COVERING)
+def test_a_variable_in_a_line_that_does_not_count_changes_nothing(tmp_path: Path, earlier: str, declared: str) -> None:
+    """An earlier line of the same nodes has the value, with and without a default of the variable."""
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
+    text = [declared + HEAD[HEAD.index("[General]") :], *lines.values(), earlier, f"{PAYLOAD} = {{{{ foo }}}}"]
+    template.write_text("\n".join(text) + "\n")
+    with pytest.raises(UserError, match="foo=30 changes nothing in mine"):
+        plan_runs(Sweep("mine.toml", Template(template), (BEACON,), fixed={"foo": 30}), tmp_path / "r")
+
+
+def test_an_axis_of_a_key_that_the_back_end_does_not_read_is_refused(tmp_path: Path) -> None:
+    """Also if its variable is not declared, so that no run can be without it."""
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
+    queue = "SN.node[*].Communication.MAC.macBufferSize = {{ foo }}"
+    template.write_text("\n".join([HEAD[HEAD.index("[General]") :], *lines.values(), queue]) + "\n")
+    for values in ([7], [7, 8]):
+        sweep = Sweep("mine.toml", Template(template), (BEACON,), (plain_axis("foo", values),))
+        with pytest.raises(UserError, match=r"foo.* only sets .*macBufferSize, which the back-end ideal does not read"):
+            plan_runs(sweep, tmp_path / "r", backend=make_factory("ideal"))
+
+
+CONTACTS = {"a": "1 CONN 0 1 up\n", "b": "1.0 CONN 1 0 up\n", "c": "start,end,a,b\n1,60,0,1\n"}
+WAYS = {"a": "0 1 1 3 5 5\n0 2 2\n0 3 3\n0 4 4\n", "b": "0 1 1 3.0 5 5\n0 2 2\n0 3 3\n0 4 4\n"}
+HEADING = '{"location": "x"}\ndatetime,src,dst,channel,mean_rssi,pdr,tx_count\n'
+ROWS = "".join(f"2017-06-21 11:48:36,{a},{b},11,-60,1.0,100\n" for a in range(4) for b in range(4) if a != b)
+RECORDED = {"a": HEADING + ROWS, "b": HEADING + ROWS, "c": HEADING + ROWS.replace(",11,-60", ",11,-60.0")}
+MOVING = """SN.node[*].MobilityManagerName = "MovementFileMobilityManager"
+SN.wirelessChannel.onlyStaticNodes = false
+SN.node[*].MobilityManager.file"""
+
+
+@pytest.mark.parametrize(
+    ("key", "files"), [("SN.ideal.contacts", CONTACTS), (MOVING, WAYS), ("SN.links.file", RECORDED)]
+)
+def test_files_are_compared_by_what_is_read(tmp_path: Path, key: str, files: dict[str, str]) -> None:
+    """Neither by their names nor by their text."""
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
+    head = HEAD[HEAD.index("[General]") :]
+    template.write_text("\n".join([head, *lines.values(), f"{key} = {{{{ foo | quoted }}}}"]) + "\n")
+    for other in [*files][1:]:
+        sweep = Sweep("mine.toml", Template(template), (BEACON,), (plain_axis("foo", ["a", other]),))
+        with pytest.raises(UserError, match=f"foo: a and {other} make the same run"):
+            plan_runs(sweep, tmp_path / "r")
+
+
+def test_recordings_that_differ_in_one_row_are_two_points(tmp_path: Path) -> None:
+    """Also in the middle of many rows, and the channel counts by what it is and not by its name."""
+    rows = "".join(f"2017-06-21 11:48:{at // 60:02},0,1,11,-60,1.0,{at}\n" for at in range(3000)) + ROWS
+    for name, content in {"a": rows, "b": rows.replace(",1.0,1500", ",0.9,1500")}.items():
+        (tmp_path / name).write_text(HEADING + content)
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10\nSN.field_y = 10"}
+    links = "SN.links.file = {{ file | quoted }}\nSN.links.channel = {{ channel | quoted }}"
+    template.write_text("\n".join([HEAD[HEAD.index("[General]") :], *lines.values(), links]) + "\n")
+    axes = (plain_axis("file", ["a", "b"]), plain_axis("channel", ["first"]))
+    assert len(plan_runs(Sweep("mine.toml", Template(template), (BEACON,), axes), tmp_path / "r")) == 2
+    axes = (plain_axis("file", ["a"]), plain_axis("channel", ["first", "11"]))
+    with pytest.raises(UserError, match="channel: first and 11 make the same run"):
+        plan_runs(Sweep("mine.toml", Template(template), (BEACON,), axes), tmp_path / "r")
 
 
 def test_a_parameter_that_is_the_default_is_the_same_agent(tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         ("seeds = 2", "seeds = 0", "seeds: 0 is not a number of seeds"),
         ('"thesis"', "3", "template: give the name or the path"),
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
+        ("config.C", "seed.C", "axes.seed: each run has its seed: choose another name"),
         ("{ brokers = 2, side = 35 }", "2", "axes.config.C2: give the variables that it sets"),
         ("mft = {}", '"m/ft" = { use = "mft" }', "'m/ft' names a folder"),
         ("use =", "uses =", "agents.as_published: unknown key 'uses': did you mean 'use'"),
