@@ -66,6 +66,11 @@ class DsdvParameters(UnicastParameters):
         30 * SECOND, unit="s", source="ns-3 DSDV", above=0, doc="longest wait of a packet for a route"
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.update_jitter > self.update_interval:
+            raise ValueError("parameter update_jitter: it must be at most update_interval")
+
 
 class Advertised(NamedTuple):
     """A route in an update."""

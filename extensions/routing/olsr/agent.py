@@ -47,6 +47,16 @@ class OlsrParameters(UnicastParameters):
         doc="willingness to forward others' traffic",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tc_interval < self.max_jitter:
+            raise ValueError("parameter tc_interval: it must be at least MAXJITTER, a quarter of hello_interval")
+
+    @property
+    def max_jitter(self) -> SimTime:
+        """MAXJITTER: an interval is shorter by at most this."""
+        return self.hello_interval // 4
+
     @property
     def neighb_hold_time(self) -> SimTime:
         """NEIGHB_HOLD_TIME, the validity of a HELLO (section 18.3)."""
@@ -104,7 +114,7 @@ class Olsr(Router):
 
     def _early(self, interval: SimTime) -> SimTime:
         """An interval less a jitter of at most MAXJITTER (section 18.3)."""
-        return interval - self.random.randint(0, self.parameters.hello_interval // 4)
+        return interval - self.random.randint(0, self.parameters.max_jitter)
 
     # Sections 6 to 8: neighbours
 

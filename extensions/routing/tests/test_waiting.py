@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from roambus.bridge.scenario.plans import LinkChange
@@ -82,7 +84,7 @@ def test_an_own_packet_waits_for_its_time_and_the_oldest_makes_room() -> None:
 @pytest.mark.parametrize("agent", [Dsdv, Dsr, Gpsr])
 def test_a_packet_whose_time_is_over_leaves_by_no_route_that_comes_later(agent: type[Router]) -> None:
     """However long the protocol's own timers are; it has a row, and takes no place from the next packet."""
-    limits: dict[type[Router], dict[str, object]] = {
+    limits: dict[type[Router], dict[str, Any]] = {
         Dsdv: {"queue_timeout": SECOND, "packets_each": 1},
         Dsr: {"send_buffer_timeout": SECOND, "send_buffer_size": 1},
         Gpsr: {"queue_timeout": SECOND, "queue_limit": 1},
