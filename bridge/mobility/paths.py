@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +65,21 @@ def path(
 
 
 def positions(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return metres[time, 2] of the node; it stays at its last way-point."""
+    """Return metres[time, 2] of the node; it stays at its last way-point, and is where a jump leads at its time."""
     times, xs, ys = np.array(points).T
     return np.column_stack([np.interp(times_s, times, xs), np.interp(times_s, times, ys)])
 
 
+def positions_before(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return metres[time, 2] at which the node comes to its places: where a jump begins, at its time."""
+    backwards = [point._replace(time_s=-point.time_s) for point in reversed(points)]
+    return positions(backwards, -times_s)
+
+
 def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:
     """Return way-points up to `end`, and moving nodes' places then, by (time, node)."""
-    return sorted(move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
+    moves = (move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
+    return sorted(moves, key=itemgetter(0, 1))  # both places of a jump in their order
 
 
 def _moves_of(node: int, points: Path, end: SimTime) -> Iterator[Move]:

@@ -66,6 +66,11 @@ class DsdvParameters(UnicastParameters):
         30 * SECOND, unit="s", source="ns-3 DSDV", above=0, doc="longest wait of a packet for a route"
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.update_jitter > self.update_interval:
+            raise ValueError("parameter update_jitter: it must be at most update_interval")
+
 
 class Advertised(NamedTuple):
     """A route in an update."""
@@ -153,8 +158,7 @@ class Dsdv(Router):
         limit = self.parameters.missed_updates * self.parameters.update_interval
         for neighbour in [neighbour for neighbour, heard in self._updated.items() if heard + limit <= now]:
             self.lose_link(neighbour, self.frames.give_up(neighbour), now)
-        for packet in self.queue.sweep(now):
-            self.frames.drop(packet, "no route in time")
+        self._sweep(now)
         self._dump_all(now)
         self._schedule(now)
         self.set_timer(
@@ -297,7 +301,12 @@ class Dsdv(Router):
             self.pass_on(packet, route.next_hop, now)
         elif self.parameters.wait_at == "source":
             self.lack_way(packet, "no route", now)
-        elif self.queue.count(packet.destination) < self.parameters.packets_each:
+        else:
+            self._wait(packet, now)
+
+    def _wait(self, packet: DataPacket, now: SimTime) -> None:
+        self._sweep(now)
+        if self.queue.count(packet.destination) < self.parameters.packets_each:
             self.queue.add(packet, now)
         else:
             self.frames.drop(packet, "no route")
@@ -310,7 +319,12 @@ class Dsdv(Router):
         route = self.routes.get(destination)
         return None if route is None or route.is_broken else route
 
+    def _sweep(self, now: SimTime) -> None:
+        for packet in self.queue.sweep(now):
+            self.frames.drop(packet, "no route in time")
+
     def _release(self, destination: NodeId, now: SimTime) -> None:
+        self._sweep(now)
         for packet in self.queue.take(destination):
             self.carry(packet, now)
 

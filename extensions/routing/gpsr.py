@@ -178,6 +178,7 @@ class Gpsr(Geographic):
         if known is not None:
             self.route(packet.replaced(d=point(known.place), age=_age(known, now)), None, now)
             return
+        self._sweep(now)
         if dropped := self.queue.add(packet, now):
             self.frames.drop(dropped, "queue full")
         if packet.destination not in self._wanted:
@@ -227,10 +228,15 @@ class Gpsr(Geographic):
             return
         self.located[node] = known
         if self._known(node, now) is not None and self._wanted.pop(node, None) is not None:
+            self._sweep(now)
             for packet in self.queue.take(node):
                 self.carry(packet, now)
 
     # Requests
+
+    def _sweep(self, now: SimTime) -> None:
+        for packet in self.queue.sweep(now):
+            self.frames.drop(packet, "no position in time")
 
     def _schedule(self, now: SimTime) -> None:
         if self._wanted:
@@ -240,8 +246,7 @@ class Gpsr(Geographic):
     @on_timer(LOCATION_TIMER)
     def ask(self, _: object, now: SimTime) -> None:
         """Ask for all positions that are missing, and give up those without an answer."""
-        for packet in self.queue.sweep(now):
-            self.frames.drop(packet, "no position in time")
+        self._sweep(now)
         due = [target for target, wanted in self._wanted.items() if wanted.due <= now]
         self._give_targets_up(due)
         if asked := [target for target in due if target in self._wanted]:

@@ -5,7 +5,7 @@ Runs and explorations share it. Durations belong to a run's back-end; an explora
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, combinations, islice, pairwise
 from math import dist
 from typing import NamedTuple, Protocol, TypeVar
@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.mobility.paths import Path, positions
+from roambus.bridge.mobility.paths import Path, positions, positions_before
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
@@ -179,8 +179,9 @@ def _near(places: NDArray[np.float64], near_m: float) -> NDArray[np.int64]:
 def _discs(path: Path, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return middles[slice, 2] and radii of discs that a node does not leave between two edges."""
     middles, radii = positions(path, (edges[:-1] + edges[1:]) / 2), np.zeros(len(edges) - 1)
-    times = np.append(edges, [point.time_s for point in path if point.time_s < edges[-1]])
-    places = positions(path, times)
+    turns = np.array([point.time_s for point in path if point.time_s < edges[-1]])
+    times = np.concatenate((edges, turns, turns))  # a jump leaves one place and arrives at another
+    places = np.concatenate((positions(path, times[: len(edges) + len(turns)]), positions_before(path, turns)))
     for side in ("left", "right"):  # an edge ends a slice and begins another
         slices = np.clip(np.searchsorted(edges, times, side) - 1, 0, len(radii) - 1)
         np.maximum.at(radii, slices, np.hypot(*(places - middles[slices]).T))
@@ -210,10 +211,12 @@ def _contacts_of_legs(
     turns_of_both = [sorted({*turns[a], *turns[b], end_s}) for a, b in pairs]
     times = np.array([*chain(*turns_of_both)])
     pair = np.repeat(np.arange(len(pairs)), [len(turns) for turns in turns_of_both])
-    first, second = (_places(paths, np.array(nodes)[pair], times) for nodes in zip(*pairs, strict=True))
-    apart = first - second
+    ends = [np.array(nodes)[pair] for nodes in zip(*pairs, strict=True)]
+    apart, before = (
+        np.subtract(*(_places(paths, nodes, times, of) for nodes in ends)) for of in (positions, positions_before)
+    )
     is_leg, pair = pair[1:] == pair[:-1], pair[:-1]
-    enter, leave = _within(apart[:-1], np.diff(apart, axis=0), np.array(ranges_m)[pair])
+    enter, leave = _within(apart[:-1], before[1:] - apart[:-1], np.array(ranges_m)[pair])
     begins, lasts = times[:-1], np.diff(times)
     ups, downs = begins + enter * lasts, np.where(leave == 1, times[1:], begins + leave * lasts)
     touches = (enter < leave) & is_leg
@@ -221,11 +224,13 @@ def _contacts_of_legs(
         yield place, round(up * SECOND), round(down * SECOND)
 
 
-def _places(paths: Sequence[Path], nodes: NDArray[np.int64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the metres[n, 2] of these nodes, each at its time."""
+def _places(
+    paths: Sequence[Path], nodes: NDArray[np.int64], times: NDArray[np.float64], of: Callable[..., NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the metres[n, 2] of these nodes, each at its time, as `of` has them of a path and times."""
     places, order = np.empty((len(nodes), 2)), np.argsort(nodes, kind="stable")
     for where in np.split(order, np.flatnonzero(np.diff(nodes[order])) + 1):
-        places[where] = positions(paths[nodes[where[0]]], times[where])
+        places[where] = of(paths[nodes[where[0]]], times[where])
     return places
 
 

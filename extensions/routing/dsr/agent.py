@@ -1,4 +1,4 @@
-"""The DSR agent (RFC 4728): route discovery (section 8.2) and route maintenance (8.3, with salvaging, 8.4)."""
+"""The DSR agent (RFC 4728): route discovery (section 8.2) and route maintenance (8.3)."""
 
 from __future__ import annotations
 
@@ -153,6 +153,7 @@ class Dsr(Router):
         if path is not None:
             self.pass_on(packet.replaced(route=route_along(path)), path[1], now)
             return
+        self._sweep(now)
         if dropped := self.buffer.add(packet, now):
             self.frames.drop(dropped, "send buffer full")
         if packet.destination not in self._sent:
@@ -190,7 +191,12 @@ class Dsr(Router):
         if learned:
             self._release(dict.fromkeys(chain(*learned)), now)
 
+    def _sweep(self, now: SimTime) -> None:
+        for packet in self.buffer.sweep(now):
+            self.frames.drop(packet, "no route in time")
+
     def _release(self, nodes: Iterable[NodeId], now: SimTime) -> None:
+        self._sweep(now)
         for target in [node for node in nodes if node in self._sent]:
             del self._sent[target]
             self.cancel_timer(RequestTimer(target))
@@ -214,8 +220,7 @@ class Dsr(Router):
     @on_timer(RequestTimer)
     def request_again(self, key: RequestTimer, now: SimTime) -> None:
         """Search on while packets wait, at most MaxRequestRexmt times more."""
-        for packet in self.buffer.sweep(now):
-            self.frames.drop(packet, "no route in time")
+        self._sweep(now)
         target = key.target
         if target not in self._sent:
             return
@@ -304,7 +309,7 @@ class Dsr(Router):
     def _withdraw(self, packet: SourcedPacket) -> None:
         """Leave out a waiting reply whose asker has a route that is as short (section 8.2.5)."""
         number, hops = self._answers.get((packet.originator, packet.destination), (0, 0))
-        if number and len(nodes_of(packet)) - 1 <= hops:
+        if len(nodes_of(packet)) - 1 <= hops:
             self.frames.withdraw(number)
 
     def _shorten(self, packet: SourcedPacket, sender: NodeId, now: SimTime) -> None:
@@ -319,7 +324,7 @@ class Dsr(Router):
         delay = self.random.randint(0, self.parameters.broadcast_jitter)
         self._reply((*before, *nodes[nodes.index(self.node) :]), (*before, self.node), now, delay=delay)
 
-    # Route maintenance (sections 8.3 and 8.4)
+    # Route maintenance (section 8.3)
 
     def lose_link(self, neighbour: NodeId, undelivered: Iterable[Message], now: SimTime) -> None:
         """Cut paths over the link, inform sources, and salvage packets (section 8.3.4)."""
@@ -343,7 +348,7 @@ class Dsr(Router):
         self.frames.unicast(back[1], error, now)
 
     def _salvage(self, packet: SourcedPacket, now: SimTime) -> None:
-        """Send a packet another way: an own one anew, another node's along a cached path (section 8.4.1)."""
+        """Send a packet another way: an own one anew, another node's along a cached path (section 8.3.6)."""
         if packet.originator == self.node:
             self.carry(packet, now)
             return

@@ -47,6 +47,16 @@ class OlsrParameters(UnicastParameters):
         doc="willingness to forward others' traffic",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tc_interval < self.max_jitter:
+            raise ValueError("parameter tc_interval: it must be at least MAXJITTER, a quarter of hello_interval")
+
+    @property
+    def max_jitter(self) -> SimTime:
+        """MAXJITTER: an interval is shorter by at most this."""
+        return self.hello_interval // 4
+
     @property
     def neighb_hold_time(self) -> SimTime:
         """NEIGHB_HOLD_TIME, the validity of a HELLO (section 18.3)."""
@@ -104,7 +114,7 @@ class Olsr(Router):
 
     def _early(self, interval: SimTime) -> SimTime:
         """An interval less a jitter of at most MAXJITTER (section 18.3)."""
-        return interval - self.random.randint(0, self.parameters.hello_interval // 4)
+        return interval - self.random.randint(0, self.parameters.max_jitter)
 
     # Sections 6 to 8: neighbours
 
@@ -190,8 +200,8 @@ class Olsr(Router):
         routes = {neighbor: Route(neighbor, 1) for neighbor in self.neighborhood.neighbors(now)}
         second = sorted(self.neighborhood.second(now).items())
         routes |= {two: Route(before[0], 2) for two, before in second}
-        distance = 1
-        fringe = set(routes)
+        distance = 2  # a neighbour's HELLO says whom it reaches, before its TC does
+        fringe = {two for two, _ in second}
         while fringe:
             found: dict[NodeId, Route] = {}
             for last in sorted(node for node in fringe if routes[node].distance == distance):

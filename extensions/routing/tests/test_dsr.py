@@ -153,7 +153,7 @@ def test_a_packet_follows_its_route_and_both_ends_are_cached() -> None:
 
 
 def test_a_broken_link_informs_the_source_and_salvages_the_packet() -> None:
-    """Sections 8.3.4 and 8.4.1: the salvager is the first address of the new route."""
+    """Sections 8.3.4 and 8.3.6: the salvager is the first address of the new route."""
     node = bench()
     node.agent.cache.add((ME, 6, FAR), 0)
     packet = data(5, 4, ME, 3, FAR, left=1)
@@ -235,6 +235,19 @@ def test_the_route_of_an_overheard_packet_is_learned_over_its_sender() -> None:
         overhear(node, message, 4, 3)
         assert set(node.agent.cache) == {(ME, 4, 3, FAR), (ME, 4, 5)}
         assert overhear(node, packet, 7, 3) == []
+
+
+def test_an_overheard_packet_teaches_a_node_on_its_route_both_ways_over_its_own_place() -> None:
+    """The node that passed it on before, or is to pass it on later; a frame of a node beside the route teaches both."""
+    for nodes, left, sender, to, learned in (
+        ((5, ME, 4, 3, FAR), 0, 3, FAR, {(ME, 4, 3, FAR), (ME, 5)}),
+        ((5, 4, 3, ME, FAR), 2, 4, 3, {(ME, FAR), (ME, 3, 4, 5)}),
+        ((5, 4, 3, ME, FAR), 2, 7, 3, {(ME, FAR), (ME, 3, 4, 5)}),
+    ):
+        node = bench(promiscuous=True)
+        shortened = sent(overhear(node, data(*nodes, left=left), sender, to), RouteReply)
+        assert set(node.agent.cache) == learned
+        assert len(shortened) == (sender == 4)
 
 
 def test_an_overheard_route_ends_a_search() -> None:

@@ -182,6 +182,13 @@ def test_requests_replies_packets_and_beacons_teach_positions() -> None:
         assert sent(heard(asking, lesson), GpsrPacket) or learned == NEAR, lesson
 
 
+def test_a_reply_teaches_where_its_last_sender_is() -> None:
+    """In place of a beacon (section 2.4)."""
+    hearing = node()
+    heard(hearing, answer(Located(5, THERE, 9), to=ME).replaced(position=Point(1234, 5)))
+    assert hearing.agent.neighbors[NEAR].place == (12.34, 0.05)
+
+
 def test_an_older_position_replaces_no_newer_one() -> None:
     """And none is used beyond its time, counted from when its node was there."""
     asking = node(location_timeout=2 * SECOND)

@@ -209,12 +209,22 @@ def test_routes_follow_neighbours_two_hop_neighbours_and_topology() -> None:
     node.hear(tc(3, 4, 2), 1)
     assert node.agent.ways(0) == dict.fromkeys((1, 2, 3, 4), (1,))
     assert [node.agent.routes(0)[node_id].distance for node_id in (1, 2, 3, 4)] == [1, 2, 3, 4]
-    node.hear(hello((SYM, (ME,))), 5, 10 * SECOND)
-    assert node.agent.ways(10 * SECOND) == {5: (5,)}
-    node.hear(tc(5, 6), 5, 10 * SECOND)
-    node.hear(hello((SYM, (ME,))), 5, 24 * SECOND)
-    assert [set(node.agent.ways(25 * SECOND - early)) for early in (1, 0)] == [{5, 6}, {5}]
+    node.hear(hello((SYM, (ME, 6))), 5, 10 * SECOND)
+    assert node.agent.ways(10 * SECOND) == {5: (5,), 6: (5,)}
+    node.hear(tc(6, 7), 5, 10 * SECOND)
+    node.hear(hello((SYM, (ME, 6))), 5, 24 * SECOND)
+    assert [set(node.agent.ways(25 * SECOND - early)) for early in (1, 0)] == [{5, 6, 7}, {5, 6}]
     assert node.agent.ways(30 * SECOND) == {}
+
+
+def test_a_neighbours_topology_gives_no_way_that_its_hello_does_not() -> None:
+    """Section 10 takes topology tuples from two hops on; a HELLO is fresher than a TC."""
+    node = Bench(Olsr)
+    node.hear(hello((SYM, (ME, 2))), 1)
+    node.hear(tc(1, 3), 1)
+    assert set(node.agent.routes(0)) == {1, 2}
+    node.hear(tc(2, 3, number=2), 1)
+    assert node.agent.routes(0)[3].distance == 3
 
 
 def test_intervals_are_early_by_a_quarter_of_a_hello_interval_at_most() -> None:
@@ -250,8 +260,8 @@ def test_a_topology_from_an_asymmetric_neighbour_or_of_this_node_is_ignored() ->
 def test_a_topology_leads_beyond_neighbours_and_packets_follow_the_table() -> None:
     """A packet without a route has a row."""
     node = Bench(Olsr)
-    node.hear(hello((SYM, (ME,))), 1)
-    node.hear(tc(1, 8), 1)
-    assert node.agent.ways(0) == {1: (1,), 8: (1,)}
+    node.hear(hello((SYM, (ME, 2))), 1)
+    node.hear(tc(2, 8), 1)
+    assert node.agent.ways(0) == {1: (1,), 2: (1,), 8: (1,)}
     assert [to for to, _ in sent(node.hear(packet(8), 2), DataPacket)] == [1]
     assert dropped(node.hear(packet(9), 2)) == ["no route"]

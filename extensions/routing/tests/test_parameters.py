@@ -82,3 +82,19 @@ def test_the_constants_are_those_of_their_sources(parameters: type[Any]) -> None
         )
         for name, setting in own.items()
     } == CONSTANTS[parameters]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "wrong", "allowed"),
+    [
+        (DsdvParameters, {"update_interval": SECOND - 1}, {"update_interval": SECOND}),
+        (OlsrParameters, {"tc_interval": SECOND // 2 - 1}, {"tc_interval": SECOND // 2}),
+    ],
+)
+def test_no_jitter_is_longer_than_its_interval(
+    parameters: type[Any], wrong: dict[str, int], allowed: dict[str, int]
+) -> None:
+    """Else a timer would run out before it is set."""
+    parameters(**allowed)
+    with pytest.raises(ValueError, match=f"parameter (update_jitter|{min(wrong)}): it must be at"):
+        parameters(**wrong)

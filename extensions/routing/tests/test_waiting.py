@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.extensions.routing.dsdv import Dsdv
+from roambus.extensions.routing.dsdv import Advertised, Dsdv, Update
 from roambus.extensions.routing.dsr import Dsr
+from roambus.extensions.routing.dsr.messages import RouteRequest
 from roambus.extensions.routing.geographic import Beacon, Known, point
 from roambus.extensions.routing.gpsr import Gpsr, GpsrPacket
 from roambus.extensions.routing.olsr import Olsr
 from roambus.extensions.routing.tests.bench import ME, NEWS, Bench, dropped, packet, sent
+from roambus.python_protocol.actions import Send
 from roambus.python_protocol.aodv import Aodv
 from roambus.python_protocol.events import Crashed
-from roambus.python_protocol.parts.unicast import WAIT_TIMER, Router
+from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.parts.unicast import WAIT_TIMER, DataPacket, Router
 from roambus.python_protocol.simtime import SECOND
 from tests.support.runs import of, publishing, run
 
@@ -74,3 +79,27 @@ def test_an_own_packet_waits_for_its_time_and_the_oldest_makes_room() -> None:
     node.agent.carry(packet(FAR, originator=ME), node.now)
     node.agent.take()
     assert dropped(node.handle(Crashed())) == ["crash"]
+
+
+@pytest.mark.parametrize("agent", [Dsdv, Dsr, Gpsr])
+def test_a_packet_whose_time_is_over_leaves_by_no_route_that_comes_later(agent: type[Router]) -> None:
+    """However long the protocol's own timers are; it has a row, and takes no place from the next packet."""
+    limits: dict[type[Router], dict[str, Any]] = {
+        Dsdv: {"queue_timeout": SECOND, "packets_each": 1},
+        Dsr: {"send_buffer_timeout": SECOND, "send_buffer_size": 1},
+        Gpsr: {"queue_timeout": SECOND, "queue_limit": 1},
+    }
+    reason = "no position in time" if agent is Gpsr else "no route in time"
+    came: dict[type[Router], Message] = {
+        Dsdv: Update(full=False, entries=(Advertised(FAR, 0, 2),)),
+        Dsr: RouteRequest(1, FAR, 1, 3, (), ()),
+        Gpsr: Beacon(point((20.0, 0.0))),
+    }
+    node = Bench(agent, **limits[agent])
+    node.agent.position = (0.0, 0.0)
+    for now, expected in ((0, []), (SECOND, [reason])):
+        node.agent.carry(node.agent.packet(FAR, NEWS), now)
+        assert dropped(node.agent.take()) == expected
+    arrived = node.hear(came[agent], FAR, 2 * SECOND)
+    assert dropped(arrived) == [reason]
+    assert not [action for action in arrived if isinstance(action, Send) and isinstance(action.message, DataPacket)]

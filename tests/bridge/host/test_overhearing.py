@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.reference_scenarios import MAC
-from roambus.bridge.backend import Backend, Hello
+from roambus.bridge.backend import Backend, Hello, Overhearing
 from roambus.bridge.backends.ideal.backend import IdealBackend, make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.host.overhearing import events_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.mac import Ieee802154Settings, MacSettings
@@ -19,7 +20,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on, on_timer
 from roambus.python_protocol.events import Overheard, SendFailed, Started
-from roambus.python_protocol.messages.message import Message
+from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.radio.runs import at_places
@@ -105,6 +106,28 @@ def test_a_third_node_overhears_a_unicast_and_a_node_out_of_reach_does_not(mac: 
         *everybody,
     ]
     assert hears(Talker, *over(mac, 0, 5, 6, 50)) == [(RECEIVER, "got one from 0"), *everybody]
+
+
+class Attentive(Listener):
+    """A node that asks to listen only if it is the third."""
+
+    @property
+    def needs_overheard(self) -> bool:
+        """The others get nothing."""
+        return self.node == THIRD
+
+
+@pytest.mark.parametrize("mac", MACS)
+def test_only_the_nodes_that_ask_overhear(mac: MacSettings | None) -> None:
+    """A fourth node, in reach as well, does not."""
+    heard = hears(Attentive, *over(mac, 0, 5, 6, 7))
+    assert [node for node, news in heard if news.startswith("overheard")] == [THIRD]
+
+
+def test_a_fragment_between_others_is_no_news() -> None:
+    """The driver joins fragments at their receiver alone."""
+    whole, piece = (Overhearing(THIRD, SENDER, RECEIVER, it, -50, 50) for it in (Word("one"), Fragment(1, 9, 0, b"")))
+    assert list(events_of([whole, piece], ())) == [(THIRD, Overheard(SENDER, RECEIVER, Word("one"), -50, 50))]
 
 
 @pytest.mark.parametrize("mac", MACS)

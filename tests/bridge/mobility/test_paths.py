@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from roambus.bridge.backend import Move
 from roambus.bridge.backends.radio.channel import Cells, cell_changes
 from roambus.bridge.mobility.line import Line
-from roambus.bridge.mobility.model import Mobility
+from roambus.bridge.mobility.model import Mobility, WayPoint
 from roambus.bridge.mobility.paths import Path, moves_until, path, positions
 from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.mobility.static import Static
@@ -80,6 +80,13 @@ def test_moves_end_where_the_node_is_at_the_end() -> None:
         Move(2_500_000_000, 0, 9, 8),
         Move(3 * SECOND, 0, 7.4, 6.8),
     ]
+
+
+def test_both_places_of_a_jump_are_told_in_their_order() -> None:
+    """The last one is where the node is from then on."""
+    points: Path = [WayPoint(0, 9, 9), WayPoint(1, 9, 9), WayPoint(1, 2, 2), WayPoint(2, 2, 2), WayPoint(2, 7, 1)]
+    moves = [Move(0, 0, 9, 9), Move(SECOND, 0, 9, 9), Move(SECOND, 0, 2, 2)]
+    assert moves_until([points], 5 * SECOND) == [*moves, Move(2 * SECOND, 0, 2, 2), Move(2 * SECOND, 0, 7, 1)]
 
 
 def test_a_node_wanders_within_its_area() -> None:

@@ -11,7 +11,7 @@ from roambus.python_protocol.agent import on
 from roambus.python_protocol.events import NO_ACKNOWLEDGEMENT, Event, SendFailed, TimerFired
 from roambus.python_protocol.filters import Notification, NotificationId
 from roambus.python_protocol.messages.message import Message
-from roambus.python_protocol.parts.link import link_timer
+from roambus.python_protocol.parts.link import LinkAck, link_timer
 from roambus.python_protocol.parts.unicast import DataPacket, Router, UnicastParameters
 from roambus.python_protocol.roles import NodeId, Role
 from roambus.python_protocol.simtime import SimTime
@@ -53,3 +53,10 @@ def test_a_unicast_that_is_given_up_breaks_its_link_unless_the_router_is_deaf_to
     router = Losing(0, Role.NONE, UnicastParameters(link_layer=link_layer, link_feedback=hears), Random(0))
     assert give_up(router, PACKET) == ([] if hears else ["not acknowledged"])
     assert getattr(router, "lost", []) == ([NEIGHBOUR] if hears else [])
+
+
+@pytest.mark.parametrize("link_layer", [True, False])
+def test_a_deaf_router_has_no_row_for_what_carries_no_notification(link_layer: bool) -> None:
+    """A routing message is lost without one."""
+    router = Losing(0, Role.NONE, UnicastParameters(link_layer=link_layer, link_feedback=False), Random(0))
+    assert give_up(router, LinkAck(1, 1)) == []
