@@ -21,7 +21,7 @@ NEWS = Notification(NotificationId(5, 1), (("topic", "news"),), 10)
 class Bench:
     """Node ME of an agent's class; `parameters` are set on top of bare links without jitter."""
 
-    def __init__(self, agent: type[Router], seed: int = 1, **parameters: object) -> None:
+    def __init__(self, agent: type[Router], seed: int = 1, /, **parameters: object) -> None:
         chosen: dict[str, Any] = {"link_layer": False, "broadcast_jitter": 0, **parameters}
         self.agent: Any = agent(ME, Role.NONE, agent.parameters_type(**chosen), Random(seed))
         self.timers: dict[TimerKey, SimTime] = {}

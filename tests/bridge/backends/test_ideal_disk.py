@@ -52,8 +52,8 @@ def test_a_contact_goes_on_over_way_points() -> None:
 def test_a_node_that_jumps_is_in_contact_from_the_jump_to_the_next(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At way-points of one time it is at the last; on the way there it has been nowhere else."""
     monkeypatch.setattr(graph, "FEW", few)
-    jumps: Path = [WayPoint(0, 90, 0), WayPoint(8, 90, 0), WayPoint(8, 5, 0), WayPoint(20, 5, 0), WayPoint(20, -90, 0)]
-    jumps += [WayPoint(30, -20, 0), WayPoint(31, 20, 0), WayPoint(31, 500, 0)]
+    before = [WayPoint(0, 90, 0), WayPoint(8, 90, 0), WayPoint(8, 5, 0), WayPoint(20, 5, 0), WayPoint(20, -90, 0)]
+    jumps: Path = [*before, WayPoint(30, -20, 0), WayPoint(31, 20, 0), WayPoint(31, 500, 0)]
     changes = [LinkChange(8 * SECOND, 0, 1, up=True), LinkChange(20 * SECOND, 0, 1, up=False)]
     changes += [LinkChange(30_250_000_000, 0, 1, up=True), LinkChange(30_750_000_000, 0, 1, up=False)]
     assert disk_changes([STILL, jumps], [10, 10], 60 * SECOND) == changes
