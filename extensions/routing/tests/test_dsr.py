@@ -329,7 +329,7 @@ def test_a_route_has_the_nodes_between_its_ends_and_a_salvaged_one_its_salvager(
 
 def test_identifications_have_sixteen_bits() -> None:
     """After the last one comes 0; the first is drawn."""
-    assert max(Bench(Dsr, seed=seed).agent._identification for seed in range(20)) < 1 << 16
+    assert max(Bench(Dsr, seed).agent._identification for seed in range(20)) < 1 << 16
     node = bench()
     node.agent._identification = 65535
     ((_, first),) = sent(node.handle(Publish(NEWS, (FAR,))), RouteRequest)
