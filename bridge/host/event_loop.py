@@ -27,7 +27,7 @@ from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.tree import check_faults, rewirings
 from roambus.bridge.system.errors import AgentError
-from roambus.bridge.system.interrupts import termination_noticed
+from roambus.bridge.system.interrupts import NOTICED
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.python_protocol.actions import (
@@ -150,7 +150,7 @@ class Host:
         while (step := advance(outgoing, wake_up)) is not None:
             outgoing.clear()
             wake_up = self._handle_step(step)
-            if termination_noticed():  # Python swallows what is raised in a callback of its own
+            if NOTICED:  # Python swallows what is raised in a callback of its own
                 raise KeyboardInterrupt
         return hello.time_limit
 

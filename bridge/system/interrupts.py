@@ -17,7 +17,8 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)
 """Signals of termination and a lost terminal."""
 INTERRUPTING = (signal.SIGINT, *_ENDS)
 """All that interrupt: Ctrl-C, too."""
-_noticed: list[int] = []
+NOTICED: list[int] = []
+"""The signals of termination that have come, even if a library or Python itself swallowed what was raised for them."""
 
 
 class NamedInterruption(KeyboardInterrupt):
@@ -27,7 +28,7 @@ class NamedInterruption(KeyboardInterrupt):
 def _interrupt_once(number: int, _: FrameType | None) -> None:
     # What ends by the first one is not interrupted by a second.
     signal.signal(number, signal.SIG_IGN)
-    _noticed.append(number)
+    NOTICED.append(number)
     raise KeyboardInterrupt
 
 
@@ -45,8 +46,8 @@ def termination_interrupts() -> Iterator[None]:
         with _handled(_not_ignored(_ENDS), _interrupt_once):
             yield
     finally:
-        swallowed = _noticed.copy()
-        _noticed.clear()
+        swallowed = NOTICED.copy()
+        NOTICED.clear()
     if swallowed:
         raise KeyboardInterrupt
 
@@ -66,11 +67,6 @@ def _not_ignored(numbers: Iterable[int]) -> list[int]:
     if threading.current_thread() is not threading.main_thread():
         return []
     return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-
-
-def termination_noticed() -> bool:
-    """Return whether SIGTERM or SIGHUP came, even if swallowed by a library."""
-    return bool(_noticed)
 
 
 @contextmanager

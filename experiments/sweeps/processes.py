@@ -27,7 +27,7 @@ from roambus.bridge.backend import BackendFactory
 from roambus.bridge.runs.run import RunPlan, run_key
 from roambus.bridge.system.child_process import EndedError
 from roambus.bridge.system.errors import RoambusError, UserError
-from roambus.bridge.system.interrupts import termination_interrupts, termination_noticed
+from roambus.bridge.system.interrupts import NOTICED, termination_interrupts
 from roambus.experiments.sweeps.attempts import attempt_in_child
 from roambus.experiments.sweeps.runner import BEGUN, prepare
 
@@ -214,7 +214,7 @@ def _serve(connection: Connection) -> None:
         connection.send(_READY)
         task = connection.recv()
         prepare(*task[:2])
-        while not termination_noticed():  # a library may have swallowed it
+        while not NOTICED:  # a library may have swallowed it
             _load_own(task[0].agent)
             try:
                 answer: str | OSError | EndedError | None = attempt_in_child(*task)

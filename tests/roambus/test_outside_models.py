@@ -92,6 +92,7 @@ def test_an_outside_model_moves_nodes(site: Path, call: Call) -> None:
     assert moves, "nodes moved"
 
 
+@pytest.mark.slow
 def test_a_wrong_value_of_its_key_is_refused(call: Call) -> None:
     """By the key's own bounds, and an unknown manager by the names of all that there are."""
     done = run_drifting(call, "--set", "memory=2")
@@ -112,6 +113,7 @@ def test_a_package_brings_its_templates_and_sweeps(site: Path, call: Call) -> No
     assert "SlottedAloha" in call("run", "slotted", "--agent", "gossip", "--render").stdout
 
 
+@pytest.mark.slow
 def test_a_change_of_the_model_is_another_run(site: Path, call: Call) -> None:
     """A complete run stays as it is; a comment changes nothing."""
     assert run_drifting(call).returncode == 0

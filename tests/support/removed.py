@@ -30,7 +30,7 @@ BROUGHT = {
     "provenance": "crate verify",
     "recording": "--record rerun",
     "replicated": "replicated replicated-faults replicated-order replicated-routing replicated-sites",
-    "routing": "dsdv dsr flows geocast gpsr olsr routing routing-acknowledged",
+    "routing": "dsdv dsr flows geocast gpsr olsr routing routing-acknowledged routing-disks routing-parts",
     "skip_ring": "skip-ring skip-ring-convergence skip-ring-crashes skip-ring-joins skip-ring-publications "
     "skip-ring-steady skip-ring-topics",
     "testing": PLUGIN,

@@ -106,6 +106,7 @@ def test_an_error_of_an_agent_is_found_with_the_way_to_it() -> None:
     assert "two words are too many" in exploration.counterexamples[0].text
 
 
+@pytest.mark.slow
 def test_what_never_ends_at_one_instant_is_found() -> None:
     """Nobody waits for it."""
     exploration = explored(f"agent {AGENTS}:Stubborn\nlinks n1-n2\nlinks n3-n2\nmay n1 publishes e1\nmust no loops")

@@ -57,6 +57,7 @@ def agent(folder: Path, value: str) -> str:
     return str(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "cause"), WRONG)
 def test_the_cause_is_the_one_change_that_makes_another_trace(value: str, cause: Cause, tmp_path: Path) -> None:
     """Nothing, the addresses, the hash seed, or the runs before: each alone."""
@@ -65,6 +66,7 @@ def test_the_cause_is_the_one_change_that_makes_another_trace(value: str, cause:
     assert cause_of(job, SCENES[0]) is cause
 
 
+@pytest.mark.slow
 def test_the_finding_has_the_cause_and_its_lines(tmp_path: Path) -> None:
     """Of an order by address, the line of the order, and none of time."""
     (found,) = vet(agent(tmp_path, "[thing.name for thing in things]"))
@@ -73,6 +75,7 @@ def test_the_finding_has_the_cause_and_its_lines(tmp_path: Path) -> None:
     assert found.place == "mine.py:18"
 
 
+@pytest.mark.slow
 def test_what_earlier_runs_left_is_shared_memory(tmp_path: Path) -> None:
     """The nodes of one run share it, too, and that is what is told."""
     (found,) = vet(agent(tmp_path, "len(SEEN)"))

@@ -62,18 +62,21 @@ def test_an_agent_that_never_returns_is_found_at_its_line(what: str, tmp_path: P
     assert found.place in {f"mine.py:{line}" for line in range(16, 21)}
 
 
+@pytest.mark.slow
 def test_a_module_that_never_ends_is_found(tmp_path: Path) -> None:
     """The command's process does not load it."""
     (found,) = vet(agent(tmp_path, "pass", before="while True:\n    pass\n"), longest_call_s=1)
     assert found.problem == "the agent's module is read: it has not returned for 6 s: it loops, or waits"
 
 
+@pytest.mark.slow
 def test_many_short_waits_are_found_too(tmp_path: Path) -> None:
     """Each call returns in time, and the step does not."""
     (found,) = vet(agent(tmp_path, "self.set_timer('wait', 1)\ntime.sleep(1)"), longest_call_s=2)
     assert found.problem.endswith("handlers have taken 12 s in one run: they are slow, or wait")
 
 
+@pytest.mark.slow
 def test_a_message_that_never_ends_is_found_by_the_time_of_the_processor(tmp_path: Path) -> None:
     """Its `write` is called past the handlers."""
     before = "    def write(self, writer):\n        while True:\n            pass\n"
@@ -96,6 +99,7 @@ def test_nodes_that_send_for_ever_are_found_by_the_number_of_calls(
     assert found.place == "mine.py:10"
 
 
+@pytest.mark.slow
 def test_what_an_agent_starts_is_ended_too(tmp_path: Path) -> None:
     """It holds the streams of its process, which nobody waits for, and is killed with it."""
     body = f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', {str(tmp_path)!r}])\nos._exit(3)"
@@ -130,6 +134,7 @@ def test_a_full_disk_is_not_the_agents_mistake(tmp_path: Path, monkeypatch: pyte
         vet("flooding")
 
 
+@pytest.mark.slow
 def test_output_of_an_agent_is_not_taken_for_answers(tmp_path: Path) -> None:
     """Neither through Python nor past it."""
     source = agent(tmp_path, "os.write(1, b'{}\\n'); print('{}')")

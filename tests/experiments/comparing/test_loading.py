@@ -95,13 +95,19 @@ def test_what_holds_no_runs(tmp_path: Path) -> None:
         "agent=a/speed=2/seed=00",
         "agent=a/speed=1/speed=2/seed=0",
         "agent=a/speed=a b/seed=0",
-        "agent=a/speed=\x1b[2J/seed=0",
     ],
 )
 def test_a_run_where_no_sweep_puts_it(place: str, tmp_path: Path) -> None:
     """Is named, with what its folder should look like."""
     write_trace(tmp_path, place, [])
     with pytest.raises(UserError, match="no sweep puts a run there"):
+        load(tmp_path)
+
+
+def test_a_folder_with_control_characters_is_no_run(tmp_path: Path) -> None:
+    """They would reach the terminal."""
+    write_trace(tmp_path, "agent=a/speed=\x1b[2J/seed=0", [])
+    with pytest.raises(UserError, match="the name of a folder has control characters: remove or rename it"):
         load(tmp_path)
 
 

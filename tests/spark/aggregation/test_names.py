@@ -21,13 +21,15 @@ NAMES = [
 
 @pytest.mark.usefixtures("session")
 def test_any_name_of_a_folder_and_of_an_agent(tmp_path: Path) -> None:
-    """Each is a level of the path to the results. As the name of an agent, one that is not text is refused by name."""
+    """Each is a level of the path to the results. Names of agents are text without control characters."""
     results = tmp_path.joinpath(*NAMES)
     for number, name in enumerate(NAMES):
         write_trace(results, f"agent={name}/seed={number}", random_trace(number, publications=3))
-    (problem,) = aggregate(results)
-    assert problem.endswith("the name of a folder is not UTF-8: rename it")
-    assert sorted(pd.read_csv(results / "metrics" / "runs.csv")["seed"]) == list(range(len(NAMES) - 1))
+    endings = sorted(problem.rpartition("the name of a folder ")[2] for problem in aggregate(results))
+    assert endings == [*["has control characters: remove or rename it"] * 2, "is not UTF-8: rename it"]
+    refused = ("new\nline", "\x7f", NAMES[-1])
+    seeds = [number for number, name in enumerate(NAMES) if name not in refused]
+    assert sorted(pd.read_csv(results / "metrics" / "runs.csv")["seed"]) == seeds
 
 
 @pytest.mark.parametrize(
