@@ -17,6 +17,7 @@ TESTS = len(METRICS) * len(SCENARIOS[SCENARIO][1])
 SENDERS, SEEDS = 10, 6
 
 
+@pytest.mark.slow
 def test_the_embedded_mac_agrees_with_the_standard() -> None:
     """Ten senders that offer twice the channel's capacity: all metrics within three standard errors.
 

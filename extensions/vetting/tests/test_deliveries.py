@@ -54,6 +54,7 @@ def test_a_right_agent_is_not_accused(student: Student, tmp_path: Path) -> None:
     assert found(student.write(tmp_path), tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "agent",
     [

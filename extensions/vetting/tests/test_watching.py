@@ -52,6 +52,7 @@ LOOPS = "while True:\n    try:\n        {}\n    except BaseException:\n        p
 """Nothing that is raised in its process ends it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["time.sleep(1)", "pass"])
 def test_an_agent_that_never_returns_is_found_at_its_line(what: str, tmp_path: Path) -> None:
     """A handler that waits, and one that computes, both deaf to every error."""

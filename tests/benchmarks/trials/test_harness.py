@@ -72,6 +72,7 @@ def test_a_seed_draws_the_same(things: Sequence[int]) -> None:
     assert not things or TrialOptions(Path(), 5, 4, (), ()).some(things, "lines") != some[0]
 
 
+@pytest.mark.slow
 def test_patience_ends() -> None:
     """With an error in the block, whatever it waits for; a block that ends in time is left alone."""
     with patience(20):
