@@ -73,6 +73,7 @@ def test_a_seed_has_one_history_and_others_have_others(family: str) -> None:
     assert not [wrong for seed in range(8) if (wrong := own.wrong(own.generator.draw(seed)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "cpu_s"), [(40, 0.4), pytest.param(4000, 10.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SHIPPED)
 def test_what_protocols_promise_holds_in_first_histories(name: str, most: int, cpu_s: float) -> None:

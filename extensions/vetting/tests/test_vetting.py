@@ -72,6 +72,7 @@ def test_a_proxy_whose_object_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     play_isolated(Job("beacon", "", tmp_path).isolated(), SCENES[0], load_agent("beacon"), Calls())
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
