@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -133,12 +134,20 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
 
 def _model_sources(ini: str) -> Iterator[Path]:
     """Yield the files of our MACs and mobility models, and of others that the ini names: no import shows them."""
-    for group in (MACS, MOBILITIES):
-        for name, point in named(group).items():
-            if is_own(point) or name in ini:
-                yield from find_files(point.module)
-                if group == MACS:
-                    yield from find_files(SETTINGS[name].MODULE)
+    for name, is_ours, files in _models():
+        if is_ours or name in ini:
+            yield from files
+
+
+@cache
+def _models() -> list[tuple[str, bool, list[Path]]]:
+    """Each model's name, whether it is ours, and its files, found once: a process runs the models that it loaded."""
+    points = [(name, point, [point.module]) for name, point in named(MOBILITIES).items()]
+    points += [(name, point, [point.module, SETTINGS[name].MODULE]) for name, point in named(MACS).items()]
+    return [
+        (name, is_own(point), [file for module in modules for file in find_files(module)])
+        for name, point, modules in points
+    ]
 
 
 # A run and its key

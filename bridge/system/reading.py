@@ -36,13 +36,13 @@ _is_noting = False
 def files_read(starts: Iterable[Path]) -> dict[Path, str]:
     """Return what this code and all that it imports has read so far, with the SHA-256 that each file had then."""
     found: dict[Path, str] = {}
-    code, waiting = set[Path](), project_files(starts)
+    imported = project_files(starts)
+    code, waiting = set[Path](), imported
     while waiting:
         code |= waiting
         read = {file: digest for reader in waiting for file, digest in _read.get(reader, {}).items()}
         found |= read
         waiting = project_files(file for file in read if file.suffix == ".py") - code  # loaded by no import
-    imported = project_files(starts)
     return {file: digest for file, digest in found.items() if file not in imported}
 
 
