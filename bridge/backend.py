@@ -99,6 +99,21 @@ class Move(NamedTuple):
     y: float
 
 
+class Course(NamedTuple):
+    """From `at` on, `node` goes straight from (x, y) metres and is at (to_x, to_y) at `until`, where it stays.
+
+    It replaces the rest of the node's way; a halt has `until` == `at`.
+    """
+
+    node: NodeId
+    at: SimTime
+    x: float
+    y: float
+    until: SimTime
+    to_x: float
+    to_y: float
+
+
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
     """A node's boot time, and how many simulator ns one ns of its timers lasts."""
@@ -134,6 +149,8 @@ class Hello:
     `take_note(time, node, text)` copies notes and deliveries into the simulator's log. `report_sent(nodes)` asks for a
     Failure with the reason SENT for each frame of these nodes that the MAC is done with; None: its MACs do not tell.
     `overhear(nodes)` asks for an Overhearing of each unicast between others that these nodes receive; None: it cannot.
+    `steer(course)` moves a node that its agent moves: with the next `advance`, before its transmissions; courses come
+    in the order of `at`, which is not before now. None: it cannot. The moves it tells leave such nodes out.
     Without `own` the host drives all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
@@ -146,6 +163,7 @@ class Hello:
     framing: Framing | None = None
     report_sent: Callable[[Sequence[NodeId]], None] | None = None
     overhear: Callable[[Sequence[NodeId]], None] | None = None
+    steer: Callable[[Course], None] | None = None
 
 
 class Step(NamedTuple):
