@@ -20,6 +20,7 @@ Driver = Callable[[Course], None]
 """It is told a course, raises BackendError if it cannot be told, and returns at once."""
 
 LOOPBACK = "127.0.0.1"
+LAST_PORT = 65535
 FUNCTION = "drive"
 """The function of a file, if no other is named."""
 _UDP = re.compile(r"udp:(?:(?P<host>\[[^\]]+\]|[^:]+):)?(?P<port>\d{1,5})")
@@ -28,7 +29,7 @@ _UDP = re.compile(r"udp:(?:(?P<host>\[[^\]]+\]|[^:]+):)?(?P<port>\d{1,5})")
 def make_driver(place: str) -> Driver:
     """Return the driver at "FILE.py[:FUNCTION]" or "udp:[HOST:]PORT"; raise UserError."""
     if address := _UDP.fullmatch(place):
-        return _Lines(place, (address["host"] or LOOPBACK).strip("[]"), int(address["port"])).send
+        return _lines(place, (address["host"] or LOOPBACK).strip("[]"), int(address["port"]))
     file, _, name = place.rpartition(":") if not place.endswith(".py") else (place, "", "")
     if not file.endswith(".py"):
         raise UserError(f"--driver {place}: write FILE.py, FILE.py:FUNCTION, udp:PORT or udp:HOST:PORT")
@@ -50,22 +51,22 @@ def _named(place: str, function: Driver) -> Driver:
     return drive
 
 
-class _Lines:
-    """Sends a line to an address for each course."""
+def _lines(place: str, host: str, port: int) -> Driver:
+    """Return the driver that sends a line to an address for each course; raise UserError."""
+    if port > LAST_PORT:
+        raise UserError(f"--driver {place}: ports are numbers up to {LAST_PORT}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"--driver {place}: {error}") from None
 
-    def __init__(self, place: str, host: str, port: int) -> None:
-        self._place = place
-        try:
-            family, kind, protocol, _, self._address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
-            self._socket = socket.socket(family, kind, protocol)
-        except (OSError, OverflowError) as error:
-            raise UserError(f"--driver {place}: {error}") from None
-        self._socket.setblocking(False)
-
-    def send(self, course: Course) -> None:
-        """Send it; raise BackendError."""
+    def drive(course: Course) -> None:
         line = json.dumps(course._asdict()) + "\n"
         try:
-            self._socket.sendto(line.encode(), self._address)
+            with socket.socket(family, kind, protocol) as own:  # few are sent, and none is kept for nothing
+                own.setblocking(False)
+                own.sendto(line.encode(), address)
         except OSError as error:
-            raise BackendError(f"driver {self._place}, node {course.node}: {error.strerror or error}") from None
+            raise BackendError(f"driver {place}, node {course.node}: {error.strerror or error}") from None
+
+    return drive
