@@ -134,7 +134,7 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 class StepReader:
     """Reads the Steps of one run, each checked against the last."""
 
-    def __init__(  # noqa: PLR0913  # what is known of a run before its first Step
+    def __init__(  # what is known of a run before its first Step
         self,
         hello: Hello,
         messages: MessageSet,

@@ -41,7 +41,7 @@ DRIVER = click.option(
 @DRIVER
 @REPLACE
 @OUT
-def live(  # noqa: PLR0913, PLR0917  # its options
+def live(  # its options
     single: Single, level: str, nodes: Path | None, links: str | None, driver: str | None, replace: bool, out: Path
 ) -> None:
     """Runs TEMPLATE live: each node is a process that sends UDP datagrams in real time.
@@ -96,7 +96,7 @@ def live(  # noqa: PLR0913, PLR0917  # its options
     help="A file, or udp:PORT, at which this node's position receiver writes lines of x and y in metres.",
 )
 @DRIVER
-def node(  # noqa: PLR0913, PLR0917  # its options
+def node(  # its options
     file: Path, number: int | None, addresses: str | None, keep: Path, position: str | None, driver: str | None
 ) -> None:
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
@@ -116,7 +116,8 @@ def node(  # noqa: PLR0913, PLR0917  # its options
         write_machines(file, addresses.split(","))
         answer(file, machines=file)
     elif number is not None:
-        serve_node(read_machines(file), number, keep, remark, position, make_driver(driver) if driver else None)
+        made = make_driver(driver) if driver else None
+        serve_node(read_machines(file), number, keep, remark, position=position, driver=made)
 
 
 def _run(  # what both kinds of live runs are given

@@ -162,6 +162,7 @@ def serve_node(  # noqa: PLR0913  # what a node's machine is asked for
     node: int,
     journals: Path,
     announce: Callable[[str], None],
+    *,
     position: str | None = None,
     driver: Driver | None = None,
 ) -> None:

@@ -257,19 +257,23 @@ def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: Messa
     """Return the first difference, recorded and now; `messages` decode the payloads."""
     match recorded.WhichOneof("body"), now.WhichOneof("body"):
         case "reply", "reply":
-            for before, after in zip_longest(recorded.reply.sends, now.reply.sends):
-                if before != after:
-                    return _send(before, messages), _send(after, messages)
-            for way, other in zip_longest(recorded.reply.courses, now.reply.courses):
-                if way != other:
-                    return _course(way), _course(other)
-            return _wake_up(recorded.reply), _wake_up(now.reply)
+            return _difference_of_replies(recorded.reply, now.reply, messages)
         case "welcome", "welcome":
             return _wake_up(recorded.welcome), _wake_up(now.welcome)
         case "failed", _:
             return f"the agent raised: {recorded.failed.reason}", "it did not raise"
         case kind, other:
             return f"{kind}", f"{other}"
+
+
+def _difference_of_replies(recorded: Reply, now: Reply, messages: MessageSet) -> tuple[str, str]:
+    for before, after in zip_longest(recorded.sends, now.sends):
+        if before != after:
+            return _send(before, messages), _send(after, messages)
+    for way, other in zip_longest(recorded.courses, now.courses):
+        if way != other:
+            return _course(way), _course(other)
+    return _wake_up(recorded), _wake_up(now)
 
 
 def _send(send: Send | None, messages: MessageSet) -> str:

@@ -30,7 +30,7 @@ def over_castalia(folder: Path, castalia: Program, scenario: Scenario, **options
 
 @pytest.mark.parametrize("delay", [0, MILLISECOND])
 def test_a_flight_by_commands_is_that_by_a_file(castalia: Program, tmp_path: Path, delay: SimTime) -> None:
-    """The traces are equal, levels, positions and the radio's counts among them; and so they are however Steps travel."""
+    """The traces are equal, levels, positions and the radio's counts among them, however Steps travel."""
     commanded = write_flight(tmp_path / "commanded", delay)
     rows, ways = flown(commanded, over_castalia(tmp_path / "commanded", castalia, commanded))
     for options in ({"batching": False}, {"lookahead": False}, {"moves": True}):
@@ -52,7 +52,7 @@ def test_nodes_go_as_on_the_embedded_radio(castalia: Program, tmp_path: Path) ->
 
 
 def test_the_channel_is_told_every_update_interval_where_the_node_is(castalia: Program, tmp_path: Path) -> None:
-    """At rest as well, so that it sees a node that sets out again at the instants at which it sees one that a file moves."""
+    """At rest as well: it sees a node that sets out again at the same instants as one that a file moves."""
     trace = {"updateInterval = 100": "updateInterval = 250\nSN.node[*].MobilityManager.collectTraceInfo = true"}
     scenario = write_flight(tmp_path / "run", changes=trace)
     course = Course(time=SECOND + 7, node=1, x=10, y=20, until=3 * SECOND + 7, to_x=30, to_y=10)

@@ -38,7 +38,7 @@ SCRIPT = (
     Command(8 * SECOND, (61, 12), 20.0),
     Command(8500 * MILLISECOND, (61, 12), 20.0),
 )
-"""Turns and a halt on the way, at an update of the channel and between two; then arrivals, and a way to the same place."""
+"""Turns and a halt, at an update of the channel and between two; then arrivals, and a way to the same place."""
 FLYING: type[Agent] = type("Flying", (Flyer,), {"script": SCRIPT})
 REACH_M = 40
 
@@ -91,7 +91,7 @@ def by_way(scenario: Scenario, ways: Sequence[tuple[WayPoint, ...]]) -> Scenario
 
 
 def rounded(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows with micrometres and the like: a velocity's last bit depends on whether a way-point's time is in ns or in s."""
+    """Rows with six digits: a velocity's last bit depends on whether a way-point's time is in ns or in s."""
     short = partial(re.sub, r"-?\d+\.\d+(?:e-?\d+)?", lambda number: f"{float(number[0]) + 0:.6f}")
     return [{**row, "detail": row["detail"] and short(row["detail"])} for row in rows]
 

@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backend import NO_ENERGY, Course, Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.backend import (
+    NO_ENERGY,
+    Course,
+    Delivery,
+    Failure,
+    Hello,
+    Move,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+)
 from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import ProtocolError

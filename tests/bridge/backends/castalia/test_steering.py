@@ -17,7 +17,6 @@ from tests.support.flights import Row, Speaker, flying, rows_of
 from tests.support.steering import LIMIT, REACH_M, by_way, flown, over_stand_in, rounded
 
 
-
 def moved(delay: SimTime) -> Scenario:
     """Five nodes that their agents move."""
     flight = flying(Steered(), processing_delay=delay, agent="flying", time_limit=LIMIT)
