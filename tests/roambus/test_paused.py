@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ class Witness(Gossip):
         super().__init__(*arguments)
         self.events: list[tuple[SimTime, str]] = []
 
-    def handle(self, event: Event, now: SimTime) -> list[Action]:
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Remember when what happened."""
         self.events.append((now, repr(event)))
         return super().handle(event, now)
@@ -35,7 +36,7 @@ class Breaking(Gossip):
 
     broken = False
 
-    def handle(self, event: Event, now: SimTime) -> list[Action]:
+    def handle(self, event: Event, now: SimTime) -> Iterable[Action]:
         """Fail at the next event."""
         if self.broken:
             raise ValueError("told to fail")
