@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, data_hash, load_agent
-from roambus.bridge.backend import LocalNode, Move
+from roambus.bridge.backend import Course, LocalNode, Move
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
@@ -283,8 +283,7 @@ class LiveNode(Attend):
         self._air = air = UdpBackend(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,
-            **({"moves": partial(self._moves, journal, own.since)} if self._position else {}),
-            **({"steer": self._driver} if self._driver else {}),
+            partial(self._moves, journal, own.since), self._driver or _stay,
         )  # fmt: skip
         with shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
@@ -346,6 +345,10 @@ class LiveNode(Attend):
         self._lost = f"node {self._node}: {error}: it has left the air{kept}"
         self._is_over = self._for_one_run
         self._drop()
+
+
+def _stay(_: Course) -> None:
+    """Do nothing: no agent moves a node without a driver."""
 
 
 def as_address(fields: Sequence[Any]) -> Address:

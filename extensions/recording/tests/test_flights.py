@@ -11,6 +11,7 @@ from roambus.bridge.mobility.steered import Steered
 from roambus.extensions.recording.record_file import RecordingBackend, open_record
 from roambus.extensions.recording.record_pb2 import Header
 from roambus.extensions.recording.replay import DifferenceError, ReplayBackend
+from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.simtime import MILLISECOND
 from tests.support.flights import Command, Flyer, flying, rows_of
 from tests.support.steering import FLYING, LIMIT, SCRIPT, Watched
@@ -37,7 +38,7 @@ def test_a_rerun_flies_as_recorded(tmp_path: Path) -> None:
 def test_another_way_is_a_difference(tmp_path: Path, first: Command, now: str) -> None:
     """The simulator would have gone on otherwise: the report names the first course that differs."""
     rows_of(SCENARIO, FLYING, RecordingBackend(RadioBackend(SCENARIO), tmp_path / "record", Header(), SCENARIO))
-    other = type("Other", (Flyer,), {"script": (first, *SCRIPT[1:])})
+    other: type[Agent] = type("Other", (Flyer,), {"script": (first, *SCRIPT[1:])})
     was = r"node 0 goes to 80,20 from 304.000017ms to 7\.\d+s"
     with open_record(tmp_path / "record") as record, pytest.raises(DifferenceError, match=f"{was}\n.*{now}"):
         rows_of(SCENARIO, other, ReplayBackend(record, SCENARIO, other.messages))

@@ -28,8 +28,12 @@ def test_a_flight_by_commands_is_that_by_a_file(tmp_path: Path, delay: SimTime) 
     """The traces are equal, arrivals, levels and positions among them; and so they are however Steps travel."""
     flight = moved(delay)
     rows, ways = flown(flight, over_stand_in(tmp_path, flight))
-    for options in ({"batching": False}, {"lookahead": False}, {"moves": True}):
-        assert flown(flight, over_stand_in(tmp_path, flight, **options))[0] == rows
+    for differently in (
+        over_stand_in(tmp_path, flight, batching=False),
+        over_stand_in(tmp_path, flight, lookahead=False),
+        over_stand_in(tmp_path, flight, moves=True),
+    ):
+        assert flown(flight, differently)[0] == rows
     filed = by_way(flight, ways)
     by_file = rows_of(filed, Speaker, over_stand_in(tmp_path, filed, ways, moves=True))
     assert rounded(without_moves(rows)) == rounded(by_file)
