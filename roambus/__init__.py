@@ -43,10 +43,11 @@ if TYPE_CHECKING:  # where each name comes from, for type checkers and for `home
     from roambus.dataframes import Results, results
     from roambus.experiments.walls import wall_losses
     from roambus.notebook import FinishedRun, run, sweep
-    from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+    from roambus.python_protocol.actions import Action, CancelTimer, Deliver, GoTo, Halt, Note, Send, SetTimer
     from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
     from roambus.python_protocol.events import (
         NO_LINK,
+        Arrived,
         Attach,
         Crashed,
         Detach,
@@ -107,6 +108,7 @@ __all__ = [
     "Action",
     "Agent",
     "AgentError",
+    "Arrived",
     "Attach",
     "BackendError",
     "CancelTimer",
@@ -118,6 +120,8 @@ __all__ = [
     "Event",
     "Filter",
     "FinishedRun",
+    "GoTo",
+    "Halt",
     "Integer",
     "Jitter",
     "Kind",
