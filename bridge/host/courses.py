@@ -1,8 +1,8 @@
 """The ways of nodes that their agents move: the host alone decides where such a node is, and back-ends follow.
 
 A command takes effect after the processing delay, as a frame that is sent. Between two commands a node goes straight at
-constant speed, or rests. Its arrival is a timer in simulator time, with the key `Arriving`. So a crash cancels it, and a
-frozen node hears of its arrival when it recovers.
+constant speed, or rests. Its arrival is a timer in simulator time, with the key `Arriving`. So a crash cancels it, and
+a frozen node hears of its arrival when it recovers.
 """
 
 from __future__ import annotations
