@@ -149,8 +149,6 @@ class Hello:
     `take_note(time, node, text)` copies notes and deliveries into the simulator's log. `report_sent(nodes)` asks for a
     Failure with the reason SENT for each frame of these nodes that the MAC is done with; None: its MACs do not tell.
     `overhear(nodes)` asks for an Overhearing of each unicast between others that these nodes receive; None: it cannot.
-    `steer(course)` moves a node that its agent moves: with the next `advance`, before its transmissions; courses come
-    in the order of `at`, which is not before now. None: it cannot. The moves it tells leave such nodes out.
     Without `own` the host drives all nodes; without `framing` that of the ini's MAC and radio applies.
     """
 
@@ -164,6 +162,10 @@ class Hello:
     report_sent: Callable[[Sequence[NodeId]], None] | None = None
     overhear: Callable[[Sequence[NodeId]], None] | None = None
     steer: Callable[[Course], None] | None = None
+    """Moves a node that its agent moves, with the next `advance`, before its transmissions. None: it cannot.
+
+    Courses come in the order of `at`, which is not before now. `Totals.moves` leaves such nodes out.
+    """
 
 
 class Step(NamedTuple):

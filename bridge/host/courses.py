@@ -1,8 +1,8 @@
 """The ways of nodes that their agents move: the host alone decides where such a node is, and back-ends follow.
 
-A command takes effect after the processing delay, as a frame that is sent. Until the next one the node goes straight at
-constant speed; then it rests. `Arriving` is the key of a timer of the simulator's time, not of the node's clock: so a
-crash cancels it, and a frozen node hears of its arrival when it recovers.
+A command takes effect after the processing delay, as a frame that is sent. Between two commands a node goes straight at
+constant speed, or rests. Its arrival is a timer in simulator time, with the key `Arriving`. So a crash cancels it, and
+a frozen node hears of its arrival when it recovers.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Courses:
         """The function for each action; it raises TypeError, ValueError."""
 
     def follow(self, follower: Callable[[NodeId, Path], None]) -> None:
-        """Tell each such node's way, now and after each change."""
+        """Give a follower each such node's way, now and after each change."""
         self._followers.append(follower)
         for node, path in self._paths.items():
             follower(node, path)

@@ -104,7 +104,7 @@ def test_a_node_that_crashes_halts_and_forgets_its_go_to(make: Make) -> None:
 
 @BACKENDS
 def test_a_frozen_node_goes_on_and_hears_of_its_arrival_when_it_recovers(make: Make) -> None:
-    """It arrives at 6 s, and is told at 8 s."""
+    """It arrives at 6 s, and hears of it at 8 s."""
     script = (Command(SECOND, (60.0, 10.0)),)
     faults = (Fault(3 * SECOND, 0, FaultKind.FREEZE), Fault(8 * SECOND, 0, FaultKind.RECOVER))
     (scenario, agent), _ = flight(script, ideal=DISK, faults=faults)
