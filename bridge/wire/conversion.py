@@ -35,8 +35,8 @@ from roambus.bridge.backend import (
     make_deliveries,
 )
 from roambus.bridge.mobility.given_way import MOVEMENT_FILE
-from roambus.bridge.mobility.paths import steered
 from roambus.bridge.mobility.registry import MANAGER
+from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.bridge.system.errors import AgentError, ProtocolError
@@ -87,8 +87,9 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
         if theirs != ours:
             raise ProtocolError(f"Hello: {what} {theirs}, the run's ini has {ours}: start it with this run's ini")
     nodes = [_read_node(node, info) for node, info in enumerate(message.nodes)]
-    if (own := steered(scenario)) and not message.steers:
-        key = MANAGER.name.replace("*", str(min(own)))
+    own = (node for node, settings in enumerate(scenario.nodes) if isinstance(settings.mobility, Steered))
+    if not message.steers and (node := next(own, None)) is not None:
+        key = MANAGER.name.replace("*", str(node))
         raise ProtocolError(f"Hello: {message.simulator} does not move nodes by their agents, as {key} wants it")
     if max(message.most_bytes, message.header_bytes) > MOST_BYTES:
         limits = f"messages of {message.most_bytes} bytes, and headers of {message.header_bytes}"

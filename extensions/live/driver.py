@@ -1,7 +1,7 @@
 """The drivers of live nodes: what moves a node for real where its agent says `go_to` or `halt`.
 
-A driver is the user's: a function of a Python file, called with each `Course` in the process of the node, or a program
-that gets a line of JSON with the same names for each course as a UDP datagram.
+A driver is the user's. A function of a Python file is called with each `Course`, in the process of the node. A program
+gets each course as a UDP datagram: a line of JSON with the same names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.system.imports import import_file
 
 Driver = Callable[[Course], None]
-"""It is told a course, raises BackendError if it cannot be told, and returns at once."""
+"""It takes a course, raises BackendError if that fails, and returns at once."""
 
 LOOPBACK = "127.0.0.1"
 LAST_PORT = 65535

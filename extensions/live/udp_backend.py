@@ -95,7 +95,7 @@ class UdpBackend:
         self._seal, self._socket, self._addresses, self._links = seal, own_socket, addresses, links
         self._attend, self._written, self._moves, self._steer = attend, written, moves, steer
         self._courses: list[Course] = []
-        """Those that the node has not been told of."""
+        """Courses for the driver."""
         self._poll = select.poll()
         for descriptor in (own_socket.fileno(), *attend.descriptors()):
             self._poll.register(descriptor, select.POLLIN)

@@ -159,7 +159,7 @@ class ReplayBackend:
         self._steps = wire.StepReader(Hello("", (), 0), messages)
         self._now: SimTime | None = None
         self._courses: list[Course] = []
-        """What the host was about to tell the simulator."""
+        """Courses for the simulator since the last answer."""
         self._more = False
         self._totals = Totals()
         self.frame = 0

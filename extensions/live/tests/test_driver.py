@@ -42,7 +42,7 @@ def test_a_file_is_told_each_course(rover: Path) -> None:
 
 @pytest.mark.parametrize("host", ["", "127.0.0.1:", "localhost:"])
 def test_a_port_gets_a_line_for_each_course(host: str) -> None:
-    """Of this machine, if nobody says more."""
+    """Without a host it is one of this machine."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as port:
         port.bind((host.strip(":") or "127.0.0.1", 0))
         port.settimeout(5)

@@ -48,10 +48,10 @@ def test_nodes_meet_as_on_ideal_links(tmp_path: Path) -> None:
 
 
 def without_moves(rows: Sequence[Row]) -> list[Row]:
-    """The stand-in tells none at the end."""
+    """The rows that the stand-in has, too."""
     return [row for row in rows if row["event"] != "move"]
 
 
 def heard(rows: Sequence[Row]) -> list[object]:
-    """Who hears whom, and when."""
+    """Times, receivers and senders."""
     return [(row["time_s"], row["node"], row["peer"]) for row in rows if row["event"] == "hear"]
