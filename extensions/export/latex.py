@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from roambus.bridge.system.errors import UserError
+from roambus.experiments.comparing.selection import Where
 from roambus.experiments.figures.drawing import paints, places
 from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.style import FigureStyle
@@ -27,20 +30,38 @@ _SPECIAL = {
 }
 _MARKS = {"o": "*", "s": "square*", "D": "diamond*", "^": "triangle*", "P": "+", "X": "x", "p": "pentagon*"}
 _DASHES = {"-": "solid", "--": "dashed", "-.": "dash dot", ":": "dotted", "": "only marks"}
+_SIZE = r"width=\linewidth, height=0.75\linewidth"
 _STYLE = (
-    r"width=\linewidth, height=0.75\linewidth, grid=major, axis lines=left, clip=false, enlarge x limits=0.06, "
+    r"grid=major, axis lines=left, clip=false, enlarge x limits=0.06, "
     r"legend columns=2, legend cell align=left, "
     r"legend style={at={(0.5,1.03)}, anchor=south, draw=none, font=\footnotesize}"
 )
 
 
-def latex_files(results: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each figure's and table's file name and lines; raise UserError without metrics."""
-    for sweep in read_results(results).sweeps:
-        style = FigureStyle(agents=tuple(sweep.measured.agents))
-        for figure in metric_figures(sweep):
-            yield f"{figure.name}.tex", _framed("figure", "fig", figure, _plot(figure, style))
-            yield f"{figure.name}-table.tex", _framed("table*", "tab", figure, _table(figure))
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The figures of these metrics (none: the usual ones), of runs at these values, each of this size in inches."""
+
+    metrics: Sequence[str] = ()
+    where: Where = field(default_factory=dict)
+    size: tuple[float, float] | None = None
+    """None for the width of a line."""
+
+
+def latex_files(results: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Yield each figure's and table's file name and lines; raise UserError without metrics or a figure."""
+    chosen = chosen or Chosen()
+    found = [
+        (figure, FigureStyle(agents=tuple(sweep.measured.agents)))
+        for sweep in read_results(results).sweeps
+        for figure in metric_figures(sweep, chosen.metrics, chosen.where)
+    ]
+    if not found:
+        raise UserError(f"{results}: no figure has a value: choose another --metric or --where")
+    size = _SIZE if chosen.size is None else "width={:g}in, height={:g}in".format(*chosen.size)
+    for figure, style in found:
+        yield f"{figure.name}.tex", _framed("figure", "fig", figure, _plot(figure, style, size))
+        yield f"{figure.name}-table.tex", _framed("table*", "tab", figure, _table(figure))
 
 
 def escaped(text: str) -> str:
@@ -66,7 +87,7 @@ def _table(figure: Figure) -> Iterator[str]:
     yield "\\bottomrule\n\\end{tabular}\n"
 
 
-def _plot(figure: Figure, style: FigureStyle) -> Iterator[str]:
+def _plot(figure: Figure, style: FigureStyle, size: str) -> Iterator[str]:
     at = places(figure.x_values)
     labels = ", ".join(f"{{{escaped(figure.labels.get(x, x))}}}" for x in at)
     marks = [mark for series in figure.series for mark in (*series.mean, *series.low, *series.high)]
@@ -74,7 +95,7 @@ def _plot(figure: Figure, style: FigureStyle) -> Iterator[str]:
     log = _decades(min(ends), max(ends)) if figure.logarithmic and min(ends) > 0 else ""
     titles = f"xlabel={{{escaped(figure.x_title)}}}, ylabel={{{escaped(figure.y_title)}}}"
     ticks = f"xtick={{{', '.join(f'{place:g}' for place in at.values())}}}, xticklabels={{{labels}}}"
-    yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{_STYLE},\n{titles},\n{ticks}{log}]\n"
+    yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{size}, {_STYLE},\n{titles},\n{ticks}{log}]\n"
     for series, paint in zip(figure.series, paints(figure.series, style), strict=True):
         bars = "" if figure.shows_seeds else ", error bars/.cd, y dir=both, y explicit"
         yield f"\\addplot[{_painted(paint)}{bars}] coordinates {{\n"

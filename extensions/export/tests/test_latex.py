@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from roambus.bridge.runs.layout import TITLES
-from roambus.extensions.export.latex import escaped, latex_files
+from roambus.bridge.system.errors import UserError
+from roambus.extensions.export.latex import Chosen, escaped, latex_files
 from tests.experiments.measured import measurements, write_measurements
 
 
@@ -37,6 +40,22 @@ def test_few_seeds_of_a_share_are_points(tmp_path: Path) -> None:
         points = [f"(0,{value:.6g})\n" in figure for value in runs["delivery_rate_all"]]
         assert (all(points), "+= (0," in figure) == (seeds < 6, seeds >= 6)
         assert ("each seed as a point" in figure) == (seeds < 6)
+
+
+def test_metrics_values_and_a_size_are_chosen(tmp_path: Path) -> None:
+    """A figure of each metric that is named, of the values that are kept; nothing left is an error."""
+    write_measurements(measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3), tmp_path)
+    chosen = Chosen(("messages_per_node",), {"config": ("C2", "C8")}, (3.3, 2.5))
+    files = {name: "".join(lines) for name, lines in latex_files(tmp_path, chosen)}
+    assert {name for name in files if "table" not in name} == {"figure-4.8.tex"}
+    assert "[width=3.3in, height=2.5in, grid=major" in files["figure-4.8.tex"]
+    assert "xticklabels={{C2}, {C8}}" in files["figure-4.8.tex"]
+    with pytest.raises(UserError, match="messagess"):
+        list(latex_files(tmp_path, Chosen(("messagess",))))
+    with pytest.raises(UserError, match="unknown value of speed '3'"):
+        list(latex_files(tmp_path, Chosen(where={"speed": ("3",)})))
+    slow = dict(latex_files(tmp_path, Chosen(("messages_per_node",), {"speed": ("2",)})))
+    assert "Messages per node at 2 m/s" in "".join(slow["figure-4.8.tex"])
 
 
 def test_text_is_no_command() -> None:
