@@ -99,6 +99,21 @@ class Move(NamedTuple):
     y: float
 
 
+class Course(NamedTuple):
+    """From `at` on, `node` goes straight from (x, y) metres and is at (to_x, to_y) at `until`, where it stays.
+
+    It replaces the rest of the node's way; a halt has `until` == `at`.
+    """
+
+    node: NodeId
+    at: SimTime
+    x: float
+    y: float
+    until: SimTime
+    to_x: float
+    to_y: float
+
+
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
     """A node's boot time, and how many simulator ns one ns of its timers lasts."""
@@ -146,6 +161,11 @@ class Hello:
     framing: Framing | None = None
     report_sent: Callable[[Sequence[NodeId]], None] | None = None
     overhear: Callable[[Sequence[NodeId]], None] | None = None
+    steer: Callable[[Course], None] | None = None
+    """Moves a node that its agent moves, with the next `advance`, before its transmissions. None: it cannot.
+
+    Courses come in the order of `at`, which is not before now. `Totals.moves` leaves such nodes out.
+    """
 
 
 class Step(NamedTuple):

@@ -12,8 +12,9 @@ from random import Random
 from typing import NamedTuple, cast
 
 from roambus.bridge.backend import NodeInfo
-from roambus.bridge.host.positions import Areas, follow, located, motion
+from roambus.bridge.host.positions import Areas, follow, located
 from roambus.bridge.host.topics import drawn_publications
+from roambus.bridge.mobility.paths import motion
 from roambus.bridge.scenario.definition import Command, Follow, Publication, Publications, Scenario
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.tree import OutagesByNode, outage_at, outages

@@ -8,21 +8,24 @@ mobile. Each pair's loss is drawn once, then the difference of its directions; n
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+from roambus.bridge.backend import Course
 from roambus.bridge.backends.radio.state import CHANGE, MOVE, Measured
 from roambus.bridge.formats.recordings import at_first, later
-from roambus.bridge.mobility.model import Mobility
-from roambus.bridge.mobility.paths import Path, positions
+from roambus.bridge.mobility.model import Mobility, WayPoint
+from roambus.bridge.mobility.paths import Path, positions, turn
 from roambus.bridge.mobility.static import Static
+from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.ideal import MeasuredLinks
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
 from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 Places = NDArray[np.float64]
@@ -201,10 +204,45 @@ def _changes_of(node: int, mobility: Mobility, points: Path, cells: Cells, time_
         return np.zeros(0, MOVE)
     times = np.arange(0, time_limit, mobility.update_interval)
     seen_in = cells.holding(positions(points, times / SECOND))
-    new = np.flatnonzero(np.diff(seen_in)) + 1
+    return _sightings(node, times[1:], seen_in)
+
+
+def _sightings(node: NodeId, times: NDArray[np.int64], seen_in: NDArray[np.int64]) -> NDArray[np.void]:
+    """Return MOVE[m] of a node that was seen in the first cell before these times, and then in a cell at each."""
+    new = np.flatnonzero(np.diff(seen_in))
     moves = np.zeros(len(new), MOVE)
-    moves["time"], moves["node"], moves["cell"] = times[new], node, seen_in[new]
+    moves["time"], moves["node"], moves["cell"] = times[new], node, seen_in[new + 1]
     return moves
+
+
+class Steering:
+    """The cells of nodes that their agents move.
+
+    A node is seen at the same instants as by a movement file: the multiples of its interval.
+    """
+
+    def __init__(self, nodes: Mapping[NodeId, Steered], cells: Cells, time_limit: SimTime) -> None:
+        self._nodes, self._cells, self._limit = nodes, cells, time_limit
+
+    def follow(self, course: Course, moves: NDArray[Any], done: int, seen_in: int) -> NDArray[Any]:
+        """Return MOVE[m] with the course in place of the rest of the node's way.
+
+        `done` of the moves have happened, and by the last of its own the node is `seen_in` a cell.
+        """
+        pending = moves[done:]
+        kept = pending[(pending["node"] != course.node) | (pending["time"] <= course.at)]
+        before = kept["cell"][kept["node"] == course.node]
+        new = self._sightings(course, int(before[-1]) if len(before) else seen_in)
+        later = np.concatenate([kept, new])
+        return np.concatenate([moves[:done], later[np.lexsort((later["node"], later["time"]))]])
+
+    def _sightings(self, course: Course, seen_in: int) -> NDArray[np.void]:
+        """Return MOVE[m] after the course has begun: up to the first instant at which the node is there."""
+        interval, path = self._nodes[course.node].update_interval, list[WayPoint]()
+        turn(path, course)
+        first = (course.at // interval + 1) * interval
+        times = np.arange(first, min(course.until + interval, self._limit), interval)
+        return _sightings(course.node, times, np.append(seen_in, self._cells.holding(positions(path, times / SECOND))))
 
 
 def recorded_ground(links: MeasuredLinks, nodes: int, time_limit: SimTime) -> tuple[PathLoss, Measured]:

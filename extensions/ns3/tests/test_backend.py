@@ -15,8 +15,8 @@ from roambus.bridge.backend import Delivery, Failure, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.host.positions import motion
 from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import motion
 from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
