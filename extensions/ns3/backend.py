@@ -20,7 +20,7 @@ from roambus.bridge.backends.castalia.installation import Program, build_modules
 from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
 from roambus.bridge.keys import path_of
-from roambus.bridge.mobility.paths import paths_of
+from roambus.bridge.mobility.paths import paths_of, steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
@@ -180,8 +180,9 @@ def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
         exponents = f"{mac.min_be} {mac.max_be} {mac.max_csma_backoffs} {mac.max_frame_retries}"
         yield "csma", f"{exponents} {radio.cca_threshold_dbm} {padding}"
     boots, rates = boots_and_clocks(scenario, seeds_of(scenario.seed))
-    for settings, boot, rate in zip(scenario.nodes, boots, rates.tolist(), strict=True):
-        yield "node", f"{boot} {rate!r} {settings.tx_power_dbm!r}"
+    own = steered(scenario)
+    for node, (boot, rate) in enumerate(zip(boots, rates.tolist(), strict=True)):
+        yield "node", f"{boot} {rate!r} {scenario.nodes[node].tx_power_dbm!r} {int(node in own)}"
 
 
 def ways_of(scenario: Scenario) -> Ways:
