@@ -19,6 +19,7 @@ from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, Order, ParentChange
+from roambus.bridge.scenario.propagation import LogDistance, Propagation
 from roambus.bridge.scenario.radio import (
     ChannelSettings,
     GivenLosses,
@@ -216,6 +217,7 @@ class Scenario:
     """In the order of time. Agents with parameter `tree` "given" get the changes as events."""
     faults: tuple[Fault, ...] = ()
     """In the order of time."""
+    propagation: Propagation = LogDistance()
     ideal: IdealLinks = IdealLinks()
     ns3: Ns3Settings = Ns3Settings()
     interference: InterferenceSettings = InterferenceSettings()
