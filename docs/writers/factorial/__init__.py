@@ -6,7 +6,8 @@ python -m docs.writers.factorial rank DIR --out PAGES      reads PAGES/rows.csv;
 python -m docs.writers.factorial confirm DIR --out PAGES   reads DIR/results of all readings with an expectation
 
 `design` has the choices and the sweeps, `quantities` the margins of the claims, `effects` the effects of the choices,
-`model` predicts margins of readings that were not run, `ranking` expects a number of claims from them, `sides` judges
-stricter and milder readings of sentences, and `tables` writes the files. PAGES/expected.csv has the expectations that
-were written by hand, PAGES/ranked.csv those of the model. Both are there before the runs.
+`model` predicts margins of readings that were not run, and `ranking` expects a number of claims from them. `sides`
+judges stricter and milder readings of sentences, `published` the same for the published defaults, and `tables` writes
+the files. PAGES/expected.csv has the expectations that were written by hand, PAGES/ranked.csv those of the model. Both
+are there before the runs.
 """

@@ -32,6 +32,7 @@ from docs.writers.factorial.effects import (
     found_signs,
 )
 from docs.writers.factorial.model import coverage_table, part_models
+from docs.writers.factorial.published import published_sides
 from docs.writers.factorial.quantities import (
     CLAIM,
     CLAIMS,
@@ -51,6 +52,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import SIGNIFICANCE, Part, Verdict, holm
 
 PREDICTIONS = Path(__file__).parents[2] / "results" / "open-choices-together-predictions.csv"
+REPRODUCTION = PREDICTIONS.parent / "reproduction"
 ROWS, RANKED, BY_HAND = "rows.csv", "ranked.csv", "expected.csv"
 _DIGITS = "%.4g"
 NAME, CHANGES, WHICH = "name", "changes", "which"
@@ -181,10 +183,10 @@ def write_confirmed(folder: Path, out: Path) -> None:
     there = [name for name in asked[NAME] if (folder / "results" / name / METRICS_FOLDER).is_dir()]
     margins = read_margins({name: folder / "results" / name for name in there}) if there else None
     run_table(asked, margins).to_csv(out / "run.csv", index=False)
+    sides = [published_sides(REPRODUCTION), *(side_table(name, folder / "results" / name) for name in there)]
+    pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
-        sides = side_table({name: folder / "results" / name for name in there})
-        sides.to_csv(out / "sides.csv", index=False)
 
 
 def read_expectations(out: Path) -> pd.DataFrame:
