@@ -156,7 +156,7 @@ def write_ranked(folder: Path, out: Path) -> None:
     rows = read_rows(out)
     models = part_models(rows[rows[UNCOUNTED] == 0])
     coverage_table(models).to_csv(out / "coverage.csv", index=False, float_format=_DIGITS)
-    verdicts_left_out(models).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
+    verdicts_left_out(models, read_verdicts(out)).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
     power_table(models).to_csv(out / "power.csv", index=False, float_format=_DIGITS)
     chosen = top(ranked(rows))
     expectations(chosen).to_csv(out / RANKED, index=False, float_format="%.2f")
@@ -172,6 +172,15 @@ def expectations(chosen: pd.DataFrame) -> pd.DataFrame:
     head[UNCOUNTED] = chosen[UNCOUNTED]
     head = head.assign(seeds=FRESH, seconds=CONFIRMING.time_limit)
     return pd.concat([head, chosen[[EXPECTED, "9 or more", "10 or more", *claims]]], axis=1)
+
+
+def read_verdicts(out: Path) -> pd.DataFrame:
+    """The verdicts on the design's rows by reading, with acknowledgements as messages; raises UserError."""
+    try:
+        table = pd.read_csv(out / "readings.csv", dtype={READING: str})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{out / 'readings.csv'}: {error}: write it with the task analyse") from None
+    return table[table[UNCOUNTED] == 0].set_index(table[READING].str.zfill(2)[table[UNCOUNTED] == 0])
 
 
 # Readings that were run
