@@ -283,6 +283,9 @@ class Host:
             if type(event) is Publish:
                 self._executor.unpublished.discard(str(event.notification.id))
             trace_command(self._trace, self._queue.now, node, event, self._scenario.nodes[node].roles)
+            if (move := self._courses.executing.get(type(event))) is not None:
+                move(node, event)
+                return
         else:
             self._queue.forget_timer(node, event.key)
             if type(event.key) is Arriving:

@@ -19,7 +19,7 @@ from roambus.bridge.mobility.paths import Pair, Path, motion, paths_of, steered
 from roambus.bridge.scenario.definition import Command, Follow, Publication, Scenario, Workload
 from roambus.bridge.scenario.nodes import Handling, NodeSettings, X, Y
 from roambus.bridge.system.errors import UserError
-from roambus.python_protocol.actions import Action
+from roambus.python_protocol.actions import Action, GoTo, Halt
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
@@ -164,7 +164,7 @@ class Areas:
             for node, filters in wanted.items()
         }
 
-    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
+    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow | GoTo | Halt) -> Iterator[Event]:
         """Yield the agent's events of a command."""
         if not isinstance(command, Subscribe | Unsubscribe | Follow) or not command.filter.is_moving:
             yield cast("Event", command)

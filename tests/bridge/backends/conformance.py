@@ -18,7 +18,7 @@ import pytest
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
-from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.simulators import StartedSimulator, ways_of
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.ideal import IdealLinks
@@ -65,7 +65,7 @@ def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
 
 def make_castalia(case: Case, *, batching: bool = True) -> Backend:
     """Real Castalia."""
-    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S)
+    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S, ways_of(case.scenario))
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 
