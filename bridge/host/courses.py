@@ -7,7 +7,7 @@ a frozen node hears of its arrival when it recovers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import dist
 from typing import Any
@@ -48,6 +48,8 @@ class Courses:
         self._planned = _planned(scenario.workload)
         paths = paths_of(scenario) if self._limits else []
         self._paths: dict[NodeId, list[WayPoint]] = {node: list(paths[node]) for node in self._limits}
+        self._fixes: dict[NodeId, tuple[float, float]] = {}
+        """Where a live node's receiver has shown it last."""
         self._followers: list[Callable[[NodeId, Path], None]] = []
         self._delay: SimTime = 0
         self._limit: SimTime = 0
@@ -72,6 +74,12 @@ class Courses:
             )
         if hello.own is not None:  # other nodes' hosts tell of theirs
             self._paths = {node: path for node, path in self._paths.items() if node == hello.own.node}
+
+    def learn(self, moves: Iterable[Move]) -> None:
+        """Take the place of a live node from its receiver: it need not be where its commands lead."""
+        for time, node, x, y in moves:
+            if node in self._paths and time <= self._queue.now:
+                self._fixes[node] = x, y
 
     def go_to(self, node: NodeId, action: GoTo) -> None:
         """Send the node to a place; raise TypeError or ValueError for one that it cannot go to."""
@@ -101,8 +109,8 @@ class Courses:
             self._take(Course(node, at, *place, at, *place))
 
     def moves(self, end: SimTime) -> list[Move]:
-        """Return the way-points of these nodes up to `end`."""
-        return moves_until(self._paths, end)
+        """Return the way-points of these nodes up to `end`; those with receivers have rows of their fixes."""
+        return moves_until({node: path for node, path in self._paths.items() if node not in self._fixes}, end)
 
     def _set_out(self, node: NodeId, to: tuple[float, float], speed_mps: float) -> None:
         at = self._queue.now + self._delay
@@ -121,7 +129,7 @@ class Courses:
             follower(course.node, path)
 
     def _place(self, node: NodeId, at: SimTime) -> tuple[float, float]:
-        return motion(self._paths[node], at / SECOND)[0]
+        return self._fixes.get(node) or motion(self._paths[node], at / SECOND)[0]
 
     def _limit_of(self, node: NodeId, what: str) -> float:
         """Return the node's greatest speed; raise ValueError if its agent cannot move it."""

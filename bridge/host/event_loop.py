@@ -232,6 +232,7 @@ class Host:
     def _learn(self, step: Step) -> None:
         for node in step.deaths:
             self._faults.die(node)
+        self._courses.learn(step.moves)
         if self._receivers:
             self._receivers.learn(step.moves)
 

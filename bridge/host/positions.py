@@ -79,8 +79,9 @@ class Receiver:
         self._path = self._points
 
     def follow(self, path: Path) -> None:
-        """Take the node's way, which may have changed from now on."""
-        self._path, self._fixed = path, None
+        """Take the node's way, which may have changed from now on, unless a real receiver shows where it is."""
+        if not self._points:
+            self._path, self._fixed = path, None
 
     def fix(self, now: SimTime) -> tuple[Pair | None, Pair | None]:
         """Return position (m) and velocity (m/s) of the last fix; None twice without a receiver."""

@@ -95,7 +95,7 @@ def test_results_that_are_there_are_confirmed_and_others_wait(tmp_path: Path) ->
     run = pd.read_csv(tmp_path / "run.csv").set_index("name")
     assert run["found"].notna().to_dict() == {"mine": True, "later": False}
     assert set(pd.read_csv(tmp_path / "best.csv")["reading"]) == {"mine"}
-    assert set(pd.read_csv(tmp_path / "sides.csv")["result"]) == {"mine"}
+    assert set(pd.read_csv(tmp_path / "sides.csv")["result"]) == {"mine", "published defaults, 700 s"}
 
 
 @pytest.mark.parametrize(
