@@ -28,6 +28,7 @@ from roambus.bridge.scenario.radio import (
     RadioSettings,
 )
 from roambus.bridge.system.limits import DURATION, NODES, Limit
+from roambus.python_protocol.actions import GoTo, Halt
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.roles import NodeId
@@ -175,11 +176,11 @@ class Follow(NamedTuple):
 
 
 class Command(NamedTuple):
-    """The application of `node` acts at `at`, but not before boot."""
+    """The application of `node` acts at `at`, but not before boot; it moves the node as its agent does."""
 
     at: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow | GoTo | Halt
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def test_a_seed_is_the_same_network_as_on_the_embedded_radio(scenario: Scenario)
     """Boot times, clocks and places: so what differs between the two is the radio."""
     lines = [line.removeprefix("node=").split() for line in settings_text(scenario).splitlines() if "node=" in line]
     hello = RadioBackend(scenario).open()
-    assert [(int(boot), float(rate)) for boot, rate, _ in lines] == [
+    assert [(int(boot), float(rate)) for boot, rate, *_ in lines] == [
         (node.start, node.clock_rate) for node in hello.nodes
     ]
     assert [ways_of(scenario)[node][0][1:] for node in range(4)] == [node.position for node in scenario.nodes]
