@@ -45,10 +45,10 @@ from roambus.bridge.runs.layout import (
     unlinked_below,
 )
 from roambus.bridge.runs.log import NOTHING_PUBLISHED, log_of, log_of_failure, version_of_code
+from roambus.bridge.scenario import macs, propagations
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.macs import SETTINGS
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
-from roambus.bridge.system.code import MACS, MOBILITIES, code_hash, find_files, is_own, named
+from roambus.bridge.system.code import MACS, MOBILITIES, PROPAGATIONS, code_hash, find_files, is_own, named
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.system.reading import reading
@@ -133,7 +133,7 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
 
 
 def _model_sources(ini: str) -> Iterator[Path]:
-    """Yield the files of our MACs and mobility models, and of others that the ini names: no import shows them."""
+    """Yield the files of our models, and of others that the ini names: no import shows them."""
     for name, is_ours, files in _models():
         if is_ours or name in ini:
             yield from files
@@ -143,7 +143,8 @@ def _model_sources(ini: str) -> Iterator[Path]:
 def _models() -> list[tuple[str, bool, list[Path]]]:
     """Each model's name, whether it is ours, and its files, found once: a process runs the models that it loaded."""
     points = [(name, point, [point.module]) for name, point in named(MOBILITIES).items()]
-    points += [(name, point, [point.module, SETTINGS[name].MODULE]) for name, point in named(MACS).items()]
+    for group, settings in ((MACS, macs.SETTINGS), (PROPAGATIONS, propagations.SETTINGS)):
+        points += [(name, point, [point.module, settings[name].MODULE]) for name, point in named(group).items()]
     return [
         (name, is_own(point), [file for module in modules for file in find_files(module)])
         for name, point, modules in points
