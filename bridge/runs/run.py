@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from roambus.bridge.agents import agent_sources, data_hash, load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Framing, calling, is_foreign, simulator_keys_of
+from roambus.bridge.formats.format import packages_of
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import parameters_of, shared_generators_unused
@@ -126,7 +127,7 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
         digest.update(sha256(part).digest())
     agent = load_agent(plan.agent)
-    models = _model_sources(plan.ini)
+    models = [*_model_sources(plan.ini), *_format_sources(plan)]
     digest.update(code_hash([*EVERY_RUN, *models, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
     digest.update(data_hash(plan.agent, agent))
     return digest.hexdigest()
@@ -137,6 +138,12 @@ def _model_sources(ini: str) -> Iterator[Path]:
     for name, is_ours, files in _models():
         if is_ours or name in ini:
             yield from files
+
+
+def _format_sources(plan: RunPlan) -> Iterator[Path]:
+    """Yield the files of the packages' formats that the run's files have."""
+    for module in packages_of(file for _, file in plan.files):
+        yield from find_files(module)
 
 
 @cache

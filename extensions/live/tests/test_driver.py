@@ -124,7 +124,7 @@ class Air:
         return Step(now, moves=fixes) if now < LASTING else None
 
     def fail(self, error: BaseException) -> None:
-        """Nobody else has to know."""
+        """Keep the error to itself."""
 
     def close(self) -> Totals:
         """End."""

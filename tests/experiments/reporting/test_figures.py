@@ -198,7 +198,7 @@ def test_names_at_the_ends_of_lines_do_not_overlap() -> None:
 
 
 def test_figures_of_the_agents_share_their_range(tmp_path: Path) -> None:
-    """What stands side by side is read together: 4.4a and 4.4b."""
+    """Readers compare 4.4a with 4.4b, which stand side by side."""
     figures = planned(measurements())
     ranges = {limits(figures[f"figure-4.4{letter}"], Picture().add_subplot()) for letter in "ab"}
     assert len(ranges) == 1
@@ -294,7 +294,7 @@ def test_the_names_of_many_lines_make_a_picture_taller(size: str, tmp_path: Path
 
 
 def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[str, ...]) -> tuple[list[str], Axes]:
-    """What stands below the axis of a figure of two lines over these x values, and its axes."""
+    """The texts below the axis of a figure of two lines over these x values, and its axes."""
     drawn: list[Axes] = []
     plot = Picture.add_subplot
 
@@ -351,7 +351,7 @@ def test_a_style_that_there_is_not(given_style: tuple[str, str, str], message: s
 
 
 def test_one_metric_alone(tmp_path: Path) -> None:
-    """As the study plans it, or over the first axis; one that nobody measured is refused."""
+    """As the study plans it, or over the first axis; an unmeasured one is refused."""
     write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)
     files = draw_figures(tmp_path, None, read_style("svg", "column", "colour"), [c.HOPS_MEAN])
     assert {file.suffix for file in files} == {".svg", ".txt"}

@@ -107,7 +107,7 @@ def test_pairs_beyond_its_reach_are_left_out(slope: ModuleType) -> None:
 
 
 def test_ways_too_weak_for_the_threshold_are_left_out(slope: ModuleType) -> None:
-    """Whatever their distance; at the threshold they are heard."""
+    """At any distance; at the threshold they are heard."""
     vars(slope)["mean_db"] = lambda *_: np.array([100.0, 100.1, 20.0])
     assert losses() == [0, 100, math.inf, 100, 0, 20, math.inf, 20, 0]
 
