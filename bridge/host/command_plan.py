@@ -20,6 +20,7 @@ from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.tree import OutagesByNode, outage_at, outages
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
+from roambus.python_protocol.actions import GoTo, Halt
 from roambus.python_protocol.events import (
     Attach,
     Detach,
@@ -43,7 +44,7 @@ class _Planned(NamedTuple):
     carried_out: SimTime
     due: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow | GoTo | Halt
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:

@@ -232,6 +232,7 @@ class Host:
     def _learn(self, step: Step) -> None:
         for node in step.deaths:
             self._faults.die(node)
+        self._courses.learn(step.moves)
         if self._receivers:
             self._receivers.learn(step.moves)
 
@@ -283,6 +284,9 @@ class Host:
             if type(event) is Publish:
                 self._executor.unpublished.discard(str(event.notification.id))
             trace_command(self._trace, self._queue.now, node, event, self._scenario.nodes[node].roles)
+            if (move := self._courses.executing.get(type(event))) is not None:
+                move(node, event)
+                return
         else:
             self._queue.forget_timer(node, event.key)
             if type(event.key) is Arriving:

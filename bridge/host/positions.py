@@ -19,7 +19,7 @@ from roambus.bridge.mobility.paths import Pair, Path, motion, paths_of, steered
 from roambus.bridge.scenario.definition import Command, Follow, Publication, Scenario, Workload
 from roambus.bridge.scenario.nodes import Handling, NodeSettings, X, Y
 from roambus.bridge.system.errors import UserError
-from roambus.python_protocol.actions import Action
+from roambus.python_protocol.actions import Action, GoTo, Halt
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
@@ -79,8 +79,9 @@ class Receiver:
         self._path = self._points
 
     def follow(self, path: Path) -> None:
-        """Take the node's way, which may have changed from now on."""
-        self._path, self._fixed = path, None
+        """Take the node's way, which may have changed from now on, unless a real receiver shows where it is."""
+        if not self._points:
+            self._path, self._fixed = path, None
 
     def fix(self, now: SimTime) -> tuple[Pair | None, Pair | None]:
         """Return position (m) and velocity (m/s) of the last fix; None twice without a receiver."""
@@ -164,7 +165,7 @@ class Areas:
             for node, filters in wanted.items()
         }
 
-    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
+    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow | GoTo | Halt) -> Iterator[Event]:
         """Yield the agent's events of a command."""
         if not isinstance(command, Subscribe | Unsubscribe | Follow) or not command.filter.is_moving:
             yield cast("Event", command)

@@ -1,7 +1,7 @@
 """Draws the figures of results, and writes their files.
 
-They are the study's plans, or else one for each main metric and each of the study's own, or all if none of these was
-measured; options choose more. Captions name the conditions that differ from the study's.
+They are the study's plans. A study without plans has one for each main metric and each of its own, or all if none of
+these was measured; options choose more. Captions name the conditions that differ from the study's.
 """
 
 from __future__ import annotations

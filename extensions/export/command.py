@@ -91,7 +91,7 @@ def export(
     if path is None and (formats != [DISSECTOR] or not named):
         raise UserError("give RESULTS: only --format dissector with --agents needs none")
     if LATEX not in formats and (given := [name for name in ("metrics", "wheres", "size") if is_given(name)]):
-        raise UserError(f"--{given[0].removesuffix('s')} goes with --format latex: give both, or neither")
+        raise UserError(f"--{given[0].removesuffix('s')} requires --format latex")
     shape = read_style("png", size, "colour").size if size else None
     asked = ExportOptions(formats, out, named, Chosen(metrics, values_of(wheres), shape), measure)
     written = [write_dissector(Path(), named, out or Path())] if path is None else export_results(path, asked)

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.selection import Where
-from roambus.experiments.figures.drawing import paints, places
+from roambus.experiments.figures.drawing import CUT, paints, places
 from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.style import FigureStyle
 from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import metric_figures
 from roambus.experiments.studies.study import read_results
+from roambus.spark.metrics.metric import Scale
 
 _SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -92,8 +93,9 @@ def _plot(figure: Figure, style: FigureStyle, size: str) -> Iterator[str]:
     labels = ", ".join(f"{{{escaped(figure.labels.get(x, x))}}}" for x in at)
     marks = [mark for series in figure.series for mark in (*series.mean, *series.low, *series.high)]
     ends = [mark for mark in marks if not math.isnan(mark)]
-    log = _decades(min(ends), max(ends)) if figure.logarithmic and min(ends) > 0 else ""
-    titles = f"xlabel={{{escaped(figure.x_title)}}}, ylabel={{{escaped(figure.y_title)}}}"
+    log = _decades(min(ends), max(ends)) if figure.logarithmic and min(ends) > 0 else _linear(figure, min(ends))
+    cut = CUT if figure.scale is Scale.CUT and min(ends) > 0 else ""
+    titles = f"xlabel={{{escaped(figure.x_title)}}}, ylabel={{{escaped(figure.y_title + cut)}}}"
     ticks = f"xtick={{{', '.join(f'{place:g}' for place in at.values())}}}, xticklabels={{{labels}}}"
     yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{size}, {_STYLE},\n{titles},\n{ticks}{log}]\n"
     for series, paint in zip(figure.series, paints(figure.series, style), strict=True):
@@ -107,6 +109,13 @@ def _plot(figure: Figure, style: FigureStyle, size: str) -> Iterator[str]:
         yield from (f"  ({place:g},{value:.6g})\n" for place, value in seeds)
         yield "};\n"
     yield "\\end{axis}\n\\end{tikzpicture}\n"
+
+
+def _linear(figure: Figure, low: float) -> str:
+    """Return the ends of a linear axis: 0 where lengths are compared, 0 and 1 of shares."""
+    if figure.scale is Scale.CUT or low < 0:
+        return ""
+    return ", ymin=0, ymax=1" if figure.scale is Scale.SHARE else ", ymin=0"
 
 
 def _decades(low: float, high: float) -> str:

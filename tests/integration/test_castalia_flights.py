@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,14 @@ from roambus.bridge.backends.castalia.backend import CastaliaBackend
 from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import StartedSimulator, ways_of
 from roambus.bridge.backends.radio.backend import RadioBackend
-from roambus.bridge.runs.layout import SIMULATOR_LOG
+from roambus.bridge.formats.ini import read_scenario
+from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import motion
+from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.wire.wire_pb2 import Course
+from roambus.python_protocol.agent import on
+from roambus.python_protocol.events import Arrived, Started
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.integration.castalia_runs import ScriptedHost, run_alone, write_run
 from tests.integration.test_castalia_mobility import WAYPOINT, announced_places
@@ -84,3 +91,38 @@ def test_without_a_host_it_says_what_to_do(castalia: Program, tmp_path: Path) ->
     write_flight(tmp_path / "run")
     told = run_alone(tmp_path / "run", castalia, status=1)
     assert "/.roambus/ways/0, a node's way; start `roambus run --endpoint local` first" in told
+
+
+@pytest.mark.parametrize("lookahead", [True, False])
+def test_among_nodes_that_castalia_moves(castalia: Program, tmp_path: Path, lookahead: bool) -> None:
+    """Node 2 alone goes by its agent: at each event every agent believes to be where the trace has its node."""
+    own = 'SN.node[2].MobilityManagerName = "AgentMobilityManager"\n'
+    managers = 'SN.node[*].MobilityManagerName = "RandomWaypointMobilityManager"'
+    folder = write_run(tmp_path, {**WAYPOINT, "time_limit": 9.0}, {managers: own + managers})
+    scenario = read_scenario(folder / INI_FILE)
+    rows = rows_of(scenario, Third, over_castalia(folder, castalia, scenario, moves=True, lookahead=lookahead))
+    ways: dict[int, list[WayPoint]] = defaultdict(list)
+    for row in rows:
+        if row["event"] == "move":
+            ways[row["node"]].append(WayPoint(row["time_s"], *map(float, row["detail"].split())))
+    assert [point[1:] for point in ways[2][2:]] == [(10, 10), (30, 20)]
+    heard = [row for row in rows if row["event"] == "hear"]
+    assert {row["node"] for row in heard} == {0, 1, 2, 3, 4}
+    for row in heard:
+        believed = [float(number) for number in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", row["detail"])[1:3]]
+        assert believed == pytest.approx(motion(ways[row["node"]], row["time_s"])[0], abs=0.01)
+
+
+class Third(Speaker):
+    """Node 2 goes to one place, and then to another."""
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        super().start(event, now)
+        if self.node == 2:
+            self.go_to(10.0, 10.0, speed=15)
+
+    @on(Arrived)
+    def arrive(self, event: Arrived, now: SimTime) -> None:
+        if event.x == 10:
+            self.go_to(30.0, 20.0, speed=8)

@@ -18,6 +18,7 @@ from roambus.bridge.mobility.model import Mobility, WayPoint
 from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.python_protocol.agent import Agent, on, on_timer
@@ -31,7 +32,8 @@ Row = dict[str, Any]
 START = 10.0, 10.0
 LASTING = 28 * SECOND
 STATIONS = ((20.0, 10.0), (60.0, 12.0), (90.0, 80.0), (15.0, 70.0))
-CHANNEL = ChannelSettings(path_loss_exponent=3, only_static_nodes=False, x_cell_m=2.0, y_cell_m=2.0)
+LAW = LogDistance(path_loss_exponent=3)
+CHANNEL = ChannelSettings(only_static_nodes=False, x_cell_m=2.0, y_cell_m=2.0)
 
 
 class Command(NamedTuple):
@@ -124,7 +126,7 @@ def flying(mobility: Mobility, **changes: Any) -> Scenario:
     exact = NodeSettings(start_spread=0, clock_drift_sigma=0)
     stations = [replace(exact, position=place) for place in STATIONS]
     nodes = (replace(exact, position=START, mobility=mobility), *stations)
-    scenario = Scenario(1, LASTING, (100.0, 100.0), CHANNEL, CC2420, MAC, nodes)
+    scenario = Scenario(1, LASTING, (100.0, 100.0), CHANNEL, CC2420, MAC, nodes, propagation=LAW)
     return replace(scenario, **changes)
 
 

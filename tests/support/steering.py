@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -18,10 +18,11 @@ from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.mobility.paths import Path as Way
-from roambus.bridge.mobility.paths import paths_of, turn
+from roambus.bridge.mobility.paths import paths_of, steered, turn
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.integration.castalia_runs import Variables, write_run
@@ -99,28 +100,30 @@ def rounded(rows: Sequence[Row]) -> list[dict[str, Any]]:
 # The stand-in
 
 
-def over_stand_in(folder: Path, scenario: Scenario, ways: Sequence[Way] | None = None, **options: bool) -> Backend:
-    """The stand-in with nodes in reach of each other; without ways the host moves them all."""
-    places = [path[0] for path in paths_of(scenario)]
+def over_stand_in(
+    folder: Path, scenario: Scenario, messages: MessageSet = Speaker.messages, **options: bool
+) -> CastaliaBackend:
+    """The stand-in with nodes in reach of each other; it has the ways of those that their agents do not move."""
+    own = steered(scenario)
     lines = [
-        f"nodes {len(places)}",
+        f"nodes {len(scenario.nodes)}",
         f"time_limit {scenario.time_limit}",
         f"seed {scenario.seed}",
         f"processing_delay {scenario.processing_delay}",
         f"reach {REACH_M}",
-        *(_moves(ways) if ways else (f"start {node} {place.x!r} {place.y!r}" for node, place in enumerate(places))),
+        *(line for node, way in enumerate(paths_of(scenario)) for line in _lines_of(node, way, is_steered=node in own)),
     ]
     (folder / "script").write_text("\n".join(lines) + "\n")
     simulator = StartedSimulator(folder, Program((str(stand_in()), "script")), DEADLINE_S)
-    return CastaliaBackend(scenario, Speaker.messages, simulator, **options)
+    return CastaliaBackend(scenario, messages, simulator, **options)
 
 
-def _moves(ways: Sequence[Way]) -> list[str]:
-    return [
-        f"move {node} {round(point.time_s * SECOND)} {point.x!r} {point.y!r}"
-        for node, way in enumerate(ways)
-        for point in way
-    ]
+def _lines_of(node: NodeId, way: Way, *, is_steered: bool) -> Iterator[str]:
+    if is_steered:
+        yield f"start {node} {way[0].x!r} {way[0].y!r}"
+        return
+    for point in way:
+        yield f"move {node} {round(point.time_s * SECOND)} {point.x!r} {point.y!r}"
 
 
 # Inis

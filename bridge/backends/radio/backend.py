@@ -39,7 +39,7 @@ from roambus.bridge.backend import (
 from roambus.bridge.backends.radio import setup, state
 from roambus.bridge.backends.radio.channel import Cells, Steering
 from roambus.bridge.backends.radio.energy import energy_mj
-from roambus.bridge.backends.radio.kernel import GOING_ON, bind
+from roambus.bridge.backends.radio.kernel import GOING_ON, Parts, bind
 from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
 from roambus.bridge.mobility.paths import known_moves, paths_of, steered
@@ -99,7 +99,7 @@ class RadioBackend:
         self._scenario = scenario
         self._paths = paths_of(scenario)
         self._state = setup.state_of(scenario, self._paths, seeds, FRAMES)
-        self._run = bind(self._state, mac)
+        self._run = bind(self._state, Parts.of(scenario))
         # Frames of the MAC's own come first, so that a number alone tells whose a frame is.
         frames = len(self._state.frames)
         self._sent: list[Transmission | None] = [None] * frames

@@ -1,7 +1,8 @@
 """The effects of the choices on each claim's margins, and how they were predicted.
 
-An effect is half the difference between a choice's levels. It is told for all readings, and for those with and without
-a link layer alone. Within one of these a choice shares its column with pairs of others; over all it does not.
+An effect is half the difference between a choice's levels. The table has it for all readings, and for those with
+and without a link layer alone. Within one of these a choice shares its column with pairs of others. Over all readings
+it does not.
 
 One rule decides what is significant: Holm's correction at 5 % over all effects of the table, which are one family.
 Choices, chains of pairs, counts of messages and means are in it alike.

@@ -1,10 +1,10 @@
 """A model that predicts a margin under readings that were not run, with intervals that fit rows left out.
 
-Readings with and without a link layer are modelled apart: each has a mean, effects of the other choices and of their
-pairs, and a rest of its own. So a choice's effect under a link layer is no average over both.
+Readings with and without a link layer are modelled apart. Each group has its own mean, effects of the other choices and
+of their pairs, and rest. So a choice's effect under a link layer is no average over both.
 
 The design cannot separate all pairs, and a model of main effects with their error alone is too sure. Here effects are
-random (kriging, or a Gaussian process over the choices): those of single choices have one variance, those of pairs
+random (kriging, or a Gaussian process over the choices). Those of single choices have one variance, those of pairs
 another, and the rest a third. An effect that shares its column with others is shared out by these variances, and the
 interval has the doubt that remains. The variances are not known either: each set of a grid weighs by its restricted
 likelihood.
@@ -26,7 +26,7 @@ from scipy import stats
 
 from docs.writers.factorial.design import LINK, NAMES, signs
 from docs.writers.factorial.effects import BARE, LINKED, in_world
-from docs.writers.factorial.quantities import CLAIM, MEAN, PART, SEEDS, pooled_sd
+from docs.writers.factorial.quantities import CLAIM, MEAN, PART, READING, SEEDS, pooled_sd
 
 Floats = npt.NDArray[np.floating[Any]]
 OTHERS = [name for name in NAMES if name != LINK]
@@ -128,6 +128,8 @@ class PartModel:
     claim: int
     part: str
     world: str
+    rows: list[str]
+    """The names of the readings that were run."""
     signs: Floats
     means: Floats
     sd: float
@@ -180,7 +182,8 @@ def _part_model(claim: int, part: str, world: str, rows: pd.DataFrame) -> PartMo
     # A mean varies between rows by its seeds at least; an error pooled over both worlds can be too large for one.
     seeds = float(stats.hmean(rows[SEEDS]))
     sd = min(pooled_sd(rows), float(np.sqrt(means.var(ddof=1) * seeds)))
-    return PartModel(claim, part, world, run, means, sd, seeds, left_out(run, means, sd**2 / seeds))
+    names = [str(name) for name in rows[READING]]
+    return PartModel(claim, part, world, names, run, means, sd, seeds, left_out(run, means, sd**2 / seeds))
 
 
 def coverage_table(models: list[PartModel]) -> pd.DataFrame:

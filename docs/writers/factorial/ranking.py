@@ -2,7 +2,8 @@
 
 A claim holds with n seeds if the mean of each part's margin is above its interval. The model gives the mean over all
 networks with its doubt; seeds add theirs. So each part has a probability, and a claim has the product of its parts'.
-The sum over claims is the number to expect. Rows left out check it: expected and found verdicts stand side by side.
+That is too low for parts that go together. The sum over claims is the number to expect. Rows left out check it:
+expected and found verdicts stand side by side.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from docs.writers.factorial.design import CONFIRMING, LINK, NAMES, SELECTING, UNCOUNTED, every_reading, signs
+from docs.writers.factorial.design import CONFIRMING, DESIGN, LINK, NAMES, SELECTING, UNCOUNTED, every_reading, signs
 from docs.writers.factorial.effects import WORLD, in_world
 from docs.writers.factorial.model import OTHERS, Floats, PartModel, Prediction, part_models
 from docs.writers.factorial.quantities import CLAIM, PART, SD
-from roambus.experiments.claims import SIGNIFICANCE
+from roambus.experiments.claims import SIGNIFICANCE, Verdict
 
 FRESH = CONFIRMING.seeds - SELECTING
 """Seeds that confirm a ranked reading: none of them selected it."""
+LONGER = CONFIRMING.publish_until / DESIGN.publish_until
+"""How much longer confirming runs publish. Seeds vary less in them, beside the margin: by the root of that."""
 TOP = 12
 EXPECTED = "expected"
 POWER = 0.8
@@ -77,7 +80,7 @@ def ranked_count(rows: pd.DataFrame, seeds: int) -> pd.DataFrame:
     for world in {model.world for model in models}:
         here = in_world(world, readings[LINK])
         asked = signs(readings)[OTHERS].to_numpy(dtype=float)[here]
-        parts = ((m.claim, holding(m.at(asked), m.sd, seeds)) for m in models if m.world == world)
+        parts = ((m.claim, holding(m.at(asked), m.sd / np.sqrt(LONGER), seeds)) for m in models if m.world == world)
         for claim, probability in of_claims(parts).items():
             by_claim.setdefault(claim, np.zeros(len(readings)))[here] = probability
     every = np.array(list(by_claim.values()))
@@ -106,13 +109,16 @@ def top(table: pd.DataFrame, number: int = TOP) -> pd.DataFrame:
 # How the model does on rows left out, and power
 
 
-def verdicts_left_out(models: Sequence[PartModel]) -> pd.DataFrame:
-    """For each claim and world, verdicts "holds" that the model expects of rows left out, and those found."""
+def verdicts_left_out(models: Sequence[PartModel], said: pd.DataFrame) -> pd.DataFrame:
+    """For each claim and world, verdicts "holds" that the model expects of rows left out, and those found.
+
+    `said` has the verdicts that were found, by reading, in columns such as "claim 13".
+    """
     rows = []
     for claim, world in dict.fromkeys((model.claim, model.world) for model in models):
         parts = [model for model in models if (model.claim, model.world) == (claim, world)]
         expected = np.prod([_expected(model) for model in parts], axis=0)
-        found = np.all([_found(model) for model in parts], axis=0)
+        found = (said.loc[parts[0].rows, f"claim {claim}"] == Verdict.HOLDS.value).to_numpy()
         rows.append((claim, world, float(expected.sum()), int(found.sum()), float(((expected - found) ** 2).mean())))
     return pd.DataFrame(rows, columns=[CLAIM, WORLD, EXPECTED, "found", "squared error"])
 
@@ -120,13 +126,6 @@ def verdicts_left_out(models: Sequence[PartModel]) -> pd.DataFrame:
 def _expected(model: PartModel) -> Floats:
     wide = Prediction(model.without.mean, model.without.variance * model.widening**2)
     return holding(wide, model.sd, max(2, round(model.seeds)))
-
-
-def _found(model: PartModel) -> np.ndarray:
-    """Whether each row's mean is above its interval, with the spread of all rows."""
-    seeds = max(2, round(model.seeds))
-    needed = float(stats.t.ppf(1 - SIGNIFICANCE / 2, seeds - 1)) * model.sd / np.sqrt(seeds)
-    return np.asarray(model.means > needed)
 
 
 def power_table(models: Sequence[PartModel], seeds: Sequence[int] = (3, 10, 30)) -> pd.DataFrame:

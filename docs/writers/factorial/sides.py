@@ -31,9 +31,9 @@ from roambus.experiments.studies.thesis.claims import (
 from roambus.spark.metrics import catalogue as c
 
 STRICTER, JUDGED, MILDER = "stricter", "as judged", "milder"
-_LOSS = -0.05
+LOSS = -0.05
 """As in claim 2: a smaller change is no fall."""
-_DECADE = float(np.log2(10))
+DECADE = float(np.log2(10))
 """Figure 4.6 is logarithmic: one decade, in doublings."""
 _ROLES = 2
 """Nodes for each unit of a size: a subscriber and a broker; two publishers are added."""
@@ -99,7 +99,7 @@ def _no_slower_anywhere(measured: Measurements) -> Iterable[Part]:
 
 
 def _within_a_decade(measured: Measurements) -> Iterable[Part]:
-    yield make_part("doublings of delay, mft over aodv", _delay_ratio(measured).mean(axis=1), Side.BELOW, _DECADE)
+    yield make_part("doublings of delay, mft over aodv", _delay_ratio(measured).mean(axis=1), Side.BELOW, DECADE)
 
 
 def _changes(measured: Measurements, agent: str) -> dict[str, pd.Series[float]]:
@@ -125,7 +125,7 @@ def _change_at_each_size(bound: float, *, beyond_aodv: bool = False) -> Parts:
 
 def _change_at_most_a_bit_worse(measured: Measurements) -> Iterable[Part]:
     mft, aodv = (pd.DataFrame(_changes(measured, agent)).mean(axis=1) for agent in (MFT, AODV))
-    yield make_part("change of the rate, mft minus aodv", mft - aodv, Side.ABOVE, _LOSS)
+    yield make_part("change of the rate, mft minus aodv", mft - aodv, Side.ABOVE, LOSS)
 
 
 def _mean_rate_higher(measured: Measurements) -> Iterable[Part]:
@@ -160,7 +160,7 @@ SENTENCES = (
         "2",
         "The rate does not fall with speed.",
         {
-            STRICTER: _test("At each size it loses less than 0.05.", _change_at_each_size(_LOSS)),
+            STRICTER: _test("At each size it loses less than 0.05.", _change_at_each_size(LOSS)),
             JUDGED: CLAIMS[2],
         },
         _RESILIENCE,
@@ -281,13 +281,10 @@ def _judged(test: ClaimTest, measured: Measurements) -> tuple[Verdict, str]:
     return judge(parts), "; ".join(map(str, parts))
 
 
-def side_table(folders: Mapping[str, Path]) -> pd.DataFrame:
-    """The same for aggregated results by name, with the number of seeds; raises UserError."""
-    found = []
-    for name, folder in folders.items():
-        measured = read_measurements(folder)
-        table = sides_of(measured)
-        table.insert(0, "seeds", measured.seeds)
-        table.insert(0, "result", name)
-        found.append(table)
-    return pd.concat(found, ignore_index=True)
+def side_table(name: str, folder: Path) -> pd.DataFrame:
+    """The same for an aggregated result, with its name and number of seeds; raises UserError."""
+    measured = read_measurements(folder)
+    table = sides_of(measured)
+    table.insert(0, "seeds", measured.seeds)
+    table.insert(0, "result", name)
+    return table

@@ -32,6 +32,7 @@ from docs.writers.factorial.effects import (
     found_signs,
 )
 from docs.writers.factorial.model import coverage_table, part_models
+from docs.writers.factorial.published import published_sides
 from docs.writers.factorial.quantities import (
     CLAIM,
     CLAIMS,
@@ -51,6 +52,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import SIGNIFICANCE, Part, Verdict, holm
 
 PREDICTIONS = Path(__file__).parents[2] / "results" / "open-choices-together-predictions.csv"
+REPRODUCTION = PREDICTIONS.parent / "reproduction"
 ROWS, RANKED, BY_HAND = "rows.csv", "ranked.csv", "expected.csv"
 _DIGITS = "%.4g"
 NAME, CHANGES, WHICH = "name", "changes", "which"
@@ -154,7 +156,7 @@ def write_ranked(folder: Path, out: Path) -> None:
     rows = read_rows(out)
     models = part_models(rows[rows[UNCOUNTED] == 0])
     coverage_table(models).to_csv(out / "coverage.csv", index=False, float_format=_DIGITS)
-    verdicts_left_out(models).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
+    verdicts_left_out(models, read_verdicts(out)).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
     power_table(models).to_csv(out / "power.csv", index=False, float_format=_DIGITS)
     chosen = top(ranked(rows))
     expectations(chosen).to_csv(out / RANKED, index=False, float_format="%.2f")
@@ -172,6 +174,15 @@ def expectations(chosen: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([head, chosen[[EXPECTED, "9 or more", "10 or more", *claims]]], axis=1)
 
 
+def read_verdicts(out: Path) -> pd.DataFrame:
+    """The verdicts on the design's rows by reading, with acknowledgements as messages; raises UserError."""
+    try:
+        table = pd.read_csv(out / "readings.csv", dtype={READING: str})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{out / 'readings.csv'}: {error}: write it with the task analyse") from None
+    return table[table[UNCOUNTED] == 0].set_index(table[READING].str.zfill(2)[table[UNCOUNTED] == 0])
+
+
 # Readings that were run
 
 
@@ -181,10 +192,10 @@ def write_confirmed(folder: Path, out: Path) -> None:
     there = [name for name in asked[NAME] if (folder / "results" / name / METRICS_FOLDER).is_dir()]
     margins = read_margins({name: folder / "results" / name for name in there}) if there else None
     run_table(asked, margins).to_csv(out / "run.csv", index=False)
+    sides = [published_sides(REPRODUCTION), *(side_table(name, folder / "results" / name) for name in there)]
+    pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
-        sides = side_table({name: folder / "results" / name for name in there})
-        sides.to_csv(out / "sides.csv", index=False)
 
 
 def read_expectations(out: Path) -> pd.DataFrame:

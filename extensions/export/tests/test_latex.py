@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,11 +24,21 @@ def test_a_figure_and_a_table_for_each_figure(tmp_path: Path) -> None:
     point = found.point("messages_per_node", agent="mft", config="C2").iloc[0]
     assert f"(0,{point['mean']:.6g}) += (0,{point['high'] - point['mean']:.6g})" in figure
     assert "\\addlegendentry{A\\&B}" in figure
-    assert "ymode=log" in figure
+    assert "ylabel={messages per node}" in figure
+    assert "xticklabels={{C2}, {C4}}, ymin=0]" in figure
+    assert "ymin=0, ymax=1]" in files["figure-4.4a-all.tex"]
+    assert "ylabel={energy per node (mJ), axis not from 0}" in files["energy-per-node.tex"]
     assert "\\label{fig:figure-4.8}" in figure
     assert "\\begin{tabular}{lrr}\n\\toprule" in table
     assert "A\\&B & " in table
     assert "\\caption{Messages per node at 8 m/s; means of 3 seeds" in table
+
+
+def test_an_axis_of_more_than_a_decade_is_logarithmic(tmp_path: Path) -> None:
+    """With ticks at 1, 2 and 5 of each power of ten."""
+    write_measurements(measurements(configs=("C2", "C32"), speeds=("8",), seeds=3), tmp_path)
+    figure = "".join(dict(latex_files(tmp_path))["figure-4.8.tex"])
+    assert re.search(r"ymode=log, log ticks with fixed point, ytick=\{(\d+, )+\d+\}", figure)
 
 
 def test_few_seeds_of_a_share_are_points(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from docs.writers.factorial import ranking
-from docs.writers.factorial.design import NAMES, UNCOUNTED, every_reading
+from docs.writers.factorial.design import NAMES, UNCOUNTED, every_reading, readings
 from docs.writers.factorial.model import Prediction, part_models
 from docs.writers.factorial.quantities import row_means
 from docs.writers.factorial.ranking import at_least, detectable, holding, power_table, ranked, top, verdicts_left_out
-from docs.writers.factorial.tables import with_choices
+from docs.writers.factorial.tables import verdict_table, with_choices
 from tests.docs.writers.factorial.made_up import margins
 
 KNOWN = Prediction(np.array([0.0, 1.0]), np.zeros(2))
@@ -75,7 +75,8 @@ def test_verdicts_of_rows_left_out_are_expected_about_as_often_as_found() -> Non
     """Half of the rows hold here, by load."""
     table = margins({1: lambda row: 2.0 * row["load"] - 1.0})
     models = part_models(with_choices(row_means(table[table[UNCOUNTED] == 0])))
-    checked = verdicts_left_out(models)
+    said = verdict_table(table[table[UNCOUNTED] == 0], readings()).set_index("reading")
+    checked = verdicts_left_out(models, said)
     assert checked["found"].tolist() == [8, 8]
     assert checked["expected"].to_numpy() == pytest.approx([8, 8], abs=1)
 

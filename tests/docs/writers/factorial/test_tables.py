@@ -7,8 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from docs.writers.factorial import ranking, tables
 from docs.writers.factorial.__main__ import main
-from docs.writers.factorial.design import LINK, UNCOUNTED, readings
+from docs.writers.factorial.design import LINK, UNCOUNTED, every_reading, readings
 from docs.writers.factorial.effects import BARE, LINKED, effects
 from docs.writers.factorial.quantities import parts_of, row_means
 from docs.writers.factorial.ranking import top
@@ -88,14 +89,12 @@ def test_results_that_are_there_are_confirmed_and_others_wait(tmp_path: Path) ->
     """The tables have the quantities and the sides of the reading that was run."""
     (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\nlater,places,0,8\n")
     (tmp_path / "results" / "mine" / "metrics").mkdir(parents=True)
-    write_measurements(
-        measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3), tmp_path / "results" / "mine"
-    )
+    write_measurements(measurements(configs=("C2", "C4"), speeds=("8",), seeds=2), tmp_path / "results" / "mine")
     write_confirmed(tmp_path, tmp_path)
     run = pd.read_csv(tmp_path / "run.csv").set_index("name")
     assert run["found"].notna().to_dict() == {"mine": True, "later": False}
     assert set(pd.read_csv(tmp_path / "best.csv")["reading"]) == {"mine"}
-    assert set(pd.read_csv(tmp_path / "sides.csv")["result"]) == {"mine"}
+    assert set(pd.read_csv(tmp_path / "sides.csv")["result"]) == {"mine", "published defaults, 700 s"}
 
 
 @pytest.mark.parametrize(
@@ -132,3 +131,22 @@ def test_a_claim_stands_once_if_the_count_of_messages_changes_none_of_its_rows()
     unlike.loc[unlike["reading"] == "32", "margin"] = 7.0
     kept = unlike_claims(row_means(pd.concat([alike, unlike])))
     assert kept.groupby("claim").size().to_dict() == {1: 32, 2: 64}
+
+
+def test_the_analysis_of_a_design_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From margins to twelve sweeps: load makes the first claim hold, and the second one holds anyway."""
+    made = margins({1: lambda row: 2.0 * row["load"] - 1.0, 2: lambda _: 1.0}, noise=0.1, uncounted=0.01)
+    monkeypatch.setattr(tables, "read_margins", lambda _: made)
+    few = every_reading()[lambda table: table.drop(columns=["load", "profile", "places", "jitter"]).sum(axis=1) == 0]
+    monkeypatch.setattr(ranking, "every_reading", lambda: few.reset_index(drop=True))
+    assert main(["analyse", str(tmp_path), "--out", str(tmp_path)]) == 0
+    assert main(["rank", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 0
+    ranked = pd.read_csv(tmp_path / "ranked.csv", keep_default_na=False)
+    assert ranked["changes"].tolist()[0] == "load"
+    assert ranked["expected"].tolist()[0] > 1.9
+    assert len(list((tmp_path / "sweeps").glob("top-*.toml"))) == 12
+    left_out = pd.read_csv(tmp_path / "left-out.csv")
+    assert left_out["found"].sum() == 16 + 32
+    assert left_out["expected"].sum() == pytest.approx(48, abs=1.5)
+    assert set(pd.read_csv(tmp_path / "claims.csv")["claim"]) == {1, 2}
+    assert {"predicted", "found"} <= set(pd.read_csv(tmp_path / "predictions.csv"))
