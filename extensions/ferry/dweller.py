@@ -121,7 +121,7 @@ class Dweller(Brokerless):
     def hear_taken(self, taken: Taken, ferry: NodeId, _: SimTime) -> None:
         """Forget a notification: the ferry has its custody."""
         if self._queue.pop(taken.id, None) is not None:
-            self.note(RELEASE, notification_id=str(taken.id), detail=f"to {ferry}")
+            self.note(RELEASE, notification_id=str(taken.id), peer=ferry, detail="a ferry has its custody")
 
     @on(News)
     def hear_news(self, news: News, _: NodeId, __: SimTime) -> None:

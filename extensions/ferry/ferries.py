@@ -164,7 +164,7 @@ class Ferry(Dweller):
         for one in cargo:
             if not any(self._is_owed(one, node) for node in self._known):
                 del self._cargo[one.notification.id]
-                self.note(RELEASE, notification_id=str(one.notification.id), detail="delivered")
+                self.note(RELEASE, notification_id=str(one.notification.id), detail="all have it")
 
     def _is_owed(self, cargo: Cargo, node: NodeId) -> bool:
         """Whether a node wants a notification and has not taken it."""
