@@ -63,6 +63,9 @@ class FerryParameters(Parameters):
     lifetime: SimTime = parameter(
         600 * SECOND, unit="s", source="reasoned: several tours", above=0, doc="how long a ferry carries a notification"
     )
+    apart: bool = parameter(
+        True, source="reasoned", doc="a ferry by need avoids islands for which ferries within earshot are bound"
+    )
 
     def __post_init__(self) -> None:
         """Refuse places that are none."""

@@ -57,6 +57,7 @@ class Ferry(Dweller):
         self._custody = Recent(4 * self.parameters.buffer)
         self._visited: set[int] = set()
         self._island = NOWHERE
+        self._is_there = False
 
     # The way
 
@@ -75,13 +76,14 @@ class Ferry(Dweller):
         return rank * len(self._places) // self.parameters.ferries
 
     def _sail(self, island: int) -> None:
-        self._island = island
+        self._island, self._is_there = island, False
         self.note(SAIL, detail=str(island))
         self.go_to(*self._places[island], speed=self.parameters.speed)
 
     @on(Arrived)
     def arrive(self, _: Arrived, __: SimTime) -> None:
         """Stay at an island."""
+        self._is_there = True
         self.set_timer(_STAY, self.parameters.stay)
 
     @on_timer(_STAY)
@@ -200,8 +202,10 @@ class NeedFerry(Ferry):
         self._others[ferry] = here.island, now
 
     def learn(self, wants: Wants, node: NodeId, now: SimTime) -> None:
-        """Learn what waits at a node."""
-        self._need.hear(node, Dwelling(self._island, now, wants.waiting, wants.published))
+        """Learn what waits at a node; its island only during a stay, for others are heard on the way, too."""
+        island = self._island if self._is_there else self._need.island_of(node)
+        if island is not None:
+            self._need.hear(node, Dwelling(island, now, wants.waiting, wants.published))
 
     def _load(self, notification: Notification, hops: int, now: SimTime) -> bool:
         """Count what no longer waits."""
@@ -220,6 +224,8 @@ class NeedFerry(Ferry):
 
     def _bound_for(self, now: SimTime) -> set[int]:
         """Return the islands of ferries that were heard lately."""
+        if not self.parameters.apart:
+            return set()
         lately = now - GONE * self.parameters.hello
         return {island for island, heard in self._others.values() if heard >= lately}
 

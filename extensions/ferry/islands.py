@@ -10,10 +10,16 @@ from roambus.python_protocol.simtime import SimTime
 Place = tuple[float, float]
 """x and y in m."""
 
+MOST_ISLANDS = 255
+"""Their numbers are below `messages.NOWHERE`."""
+
 
 def parse_places(text: str) -> tuple[Place, ...]:
     """Read places such as "40,40/160,40"; raise ValueError naming the wrong one."""
-    return tuple(map(_parse_place, text.split("/"))) if text else ()
+    places = tuple(map(_parse_place, text.split("/"))) if text else ()
+    if len(places) > MOST_ISLANDS:
+        raise ValueError(f"there are {len(places)} islands: a HERE numbers at most {MOST_ISLANDS}")
+    return places
 
 
 def _parse_place(text: str) -> Place:
@@ -54,6 +60,10 @@ class Need:
         """Count a notification that the node has handed over."""
         if (dwelling := self._nodes.get(node)) is not None:
             dwelling.waiting = max(dwelling.waiting - 1, 0)
+
+    def island_of(self, node: NodeId) -> int | None:
+        """Return the island of a node, if it is known."""
+        return self._nodes[node].island if node in self._nodes else None
 
     def nodes_of(self, island: int) -> list[NodeId]:
         """Return the nodes that were heard at an island."""
