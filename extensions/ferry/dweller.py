@@ -63,6 +63,13 @@ class FerryParameters(Parameters):
     lifetime: SimTime = parameter(
         600 * SECOND, unit="s", source="reasoned: several tours", above=0, doc="how long a ferry carries a notification"
     )
+    trust: SimTime = parameter(
+        200 * SECOND,
+        unit="s",
+        source="reasoned: two tours",
+        above=0,
+        doc="how long a ferry by need trusts its knowledge of an island; an older one counts as unknown",
+    )
     apart: bool = parameter(
         True, source="reasoned", doc="a ferry by need avoids islands for which ferries within earshot are bound"
     )

@@ -42,7 +42,11 @@ class Ferry(Dweller):
 
     parameters: FerryParameters
     messages = MessageSet([Here, Wants, News, Carried, Taken])
-    own_notes: ClassVar[Mapping[str, str]] = {SAIL: "{node} sets out for island {detail}"}
+    own_notes: ClassVar[Mapping[str, str]] = {
+        SAIL: "{node} sets out for island {detail}",
+        KEEP: "{node} keeps {subject}",
+        RELEASE: "{node} gives up {subject}: {detail}",
+    }
 
     def __init__(self, node: NodeId, roles: Role, parameters: FerryParameters, random: Random) -> None:
         self._is_ferry = Role.BROKER in roles
@@ -55,7 +59,8 @@ class Ferry(Dweller):
         self._cargo: dict[NotificationId, Cargo] = {}
         self._known: dict[NodeId, tuple[Filter, ...]] = {}
         self._custody = Recent(4 * self.parameters.buffer)
-        self._visited: set[int] = set()
+        self._visited: dict[int, SimTime] = {}
+        """When this ferry last left each island."""
         self._island = NOWHERE
         self._is_there = False
 
@@ -82,14 +87,15 @@ class Ferry(Dweller):
 
     @on(Arrived)
     def arrive(self, _: Arrived, __: SimTime) -> None:
-        """Stay at an island."""
-        self._is_there = True
-        self.set_timer(_STAY, self.parameters.stay)
+        """Stay at an island; a ferry without islands rests where somebody else has sent it."""
+        if self._places:
+            self._is_there = True
+            self.set_timer(_STAY, self.parameters.stay)
 
     @on_timer(_STAY)
     def leave(self, _: str, now: SimTime) -> None:
         """Set out for the next island, or stay on."""
-        self._visited.add(self._island)
+        self._visited[self._island] = now
         self._unload(list(self._cargo.values()))
         if (island := self.next_island(now)) == self._island:
             self.set_timer(_STAY, self.parameters.stay)
@@ -187,7 +193,8 @@ class NeedFerry(Ferry):
     """Goes to the island with the most notifications: those that wait there, and those aboard for it.
 
     It estimates the first from the answers of nodes. It avoids islands for which ferries within earshot are bound, and
-    stays where it is while no island has a notification. An island that it does not know comes first.
+    stays where it is while no island has a notification. An island comes first that it does not know, or has not seen
+    for long.
     """
 
     def forget(self) -> None:
@@ -231,7 +238,7 @@ class NeedFerry(Ferry):
 
     def need_of(self, island: int, now: SimTime) -> float:
         """Return the notifications that wait at an island, or are aboard for it."""
-        if island not in self._visited:
+        if now - self._visited.get(island, -inf) > self.parameters.trust:
             return inf
         nodes = self._need.nodes_of(island)
         aboard = sum(any(self._is_owed(cargo, node) for node in nodes) for cargo in self._cargo.values())
