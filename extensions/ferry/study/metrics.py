@@ -44,7 +44,7 @@ def longest_queue(run: Run) -> float:
 def quiet_delay(run: Run) -> float:
     """The mean delay of notifications of the third and the fourth island."""
     pairs = run.pairs
-    publisher = pairs[schema.NOTIFICATION_ID].str.partition(".")[0].astype(int)
+    publisher = pairs[schema.NOTIFICATION_ID].str.split(".").str[0].astype(int)
     delays = pairs["delay_s"][publisher.between(FIRST_QUIET, FIRST_FERRY - 1)].dropna()
     return over(float(delays.sum()), len(delays))
 
