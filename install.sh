@@ -11,6 +11,7 @@ locks=$venv/locks
 # PySpark is built from its source into a wheel that is unpacked at once: compressing it would take most of the time.
 stored=--config-settings=--build-option=--compression=stored
 
+# What a run imports.
 needed="cffi|click|jinja2|llvmlite|markupsafe|numba|numpy|pyarrow|pycparser|scipy"
 
 say() {
