@@ -17,7 +17,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from typing import Any
 from roambus.bridge.agents import class_docstring
 from roambus.bridge.system.code import AGENTS, STUDIES, TEMPLATE_FOLDERS, find_source, is_own_file, named
 from roambus.bridge.system.errors import UserError
-from roambus.python_protocol.settings import unknown
+from roambus.python_protocol.settings import near, unknown
 from roambus.spark.metrics.catalogue import METRICS
 from roambus.spark.metrics.metric import metric
 
@@ -93,7 +92,7 @@ def no_such(kind: str, name: str) -> UserError:
 
 def near_names(name: str, kinds: Iterable[str]) -> dict[str, str]:
     """The kinds with a near name, each with the nearest, or the exact one."""
-    found = {kind: get_close_matches(name, KINDS[kind].sources(), n=1) for kind in kinds}
+    found = {kind: near(name, KINDS[kind].sources()) for kind in kinds}
     return {kind: near[0] for kind, near in found.items() if near}
 
 

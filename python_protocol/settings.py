@@ -224,21 +224,38 @@ def kind_of(value: Any) -> Kind:
 
 MOST_NAMES, MOST_NEAR, MOST_LISTED = 12, 5, 20
 """Up to this many names are listed in full; of more, near ones or the first."""
+_NEAR, _SHORT = 0.65, 2
+"""Names are near from this ratio of difflib on: "nodes" and "roles" have 0.6. No word is looked up if it is short."""
+_DIGITS, _WORD = re.compile(r"\d+"), re.compile(r"\w+")
 
 
 def unknown(kind: str, name: str, known: Mapping[str, object], lister: str = "") -> str:
     """Return a line for an unknown name: the nearest, and those that exist, or the command `lister`."""
-    close = difflib.get_close_matches(name, known, n=MOST_NEAR)
-    if len(known) > MOST_NAMES:
-        containing = [candidate for candidate in sorted(known) if len(name) > 2 and name in candidate]
-        close = list(dict.fromkeys([*close, *containing]))[:MOST_NEAR]
-        if close:
-            others = f"there is {', '.join(close)} and {len(known) - len(close)} others"
-            return f"unknown {kind} {name!r}: did you mean {close[0]!r}? {others}"
+    is_long = len(known) > MOST_NAMES
+    containing = [other for other in sorted(known) if name in other] if is_long and len(name) > _SHORT else []
+    close = list(dict.fromkeys([*near(name, known), *containing]))[:MOST_NEAR]
     hint = f"did you mean {close[0]!r}? " if close else ""
+    if is_long:
+        close = list(dict.fromkeys([*close, *_speaking_of(name, known)]))[:MOST_NEAR]
+        if close:
+            return f"unknown {kind} {name!r}: {hint}there is {', '.join(close)} and {len(known) - len(close)} others"
     listed, more = sorted(known)[:MOST_LISTED], len(known) - MOST_LISTED
     others = f" and {more} others" + (f" ({lister})" if lister else "") if more > 0 else ""
     return f"unknown {kind} {name!r}: {hint}there is {', '.join(listed) or 'none'}{others}"
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names of which `name` may be a misspelling, the nearest first; C64 is not C4 misspelt."""
+    close = difflib.get_close_matches(name, list(known), n=MOST_NEAR, cutoff=_NEAR)
+    letters = _DIGITS.sub("", name)
+    return [candidate for candidate in close if candidate == name or _DIGITS.sub("", candidate) != letters]
+
+
+def _speaking_of(name: str, known: Mapping[str, object]) -> list[str]:
+    """Return the settings whose meaning has the word, those that begin with it first."""
+    words = {other: _WORD.findall(getattr(about, "meaning", "").lower()) for other, about in known.items()}
+    found = [other for other in sorted(known) if name.lower() in words[other] and len(name) > _SHORT]
+    return sorted(found, key=lambda other: words[other].index(name.lower()) > 0)
 
 
 P = TypeVar("P")

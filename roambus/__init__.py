@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # where each name comes from, for type checkers and for `home
     from roambus.dataframes import Results, results
     from roambus.experiments.walls import wall_losses
     from roambus.notebook import FinishedRun, run, sweep
+    from roambus.paused import PausedRun, paused_run
     from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
     from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
     from roambus.python_protocol.events import (
@@ -135,6 +136,7 @@ __all__ = [
     "Operator",
     "Overheard",
     "Parameters",
+    "PausedRun",
     "Process",
     "Publish",
     "Reader",
@@ -170,6 +172,7 @@ __all__ = [
     "on_timer",
     "once",
     "parameter",
+    "paused_run",
     "results",
     "run",
     "sweep",

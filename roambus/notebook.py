@@ -131,11 +131,18 @@ def make_runs(  # noqa: PLR0913  # as for `run`
     run_options: RunOptions,
 ) -> list[Path]:
     """Make a point's missing runs; return each run's folder. Raise RoambusError."""
-    request = _request(template, [agent], settings, None, out)
-    asked = dataclasses.replace(request.of_template("roambus.run"), seeds=tuple(seeds))
+    asked = one_point(template, agent, settings, seeds, out)
     for problem in _made(asked, out, workers, backend, run_options):
         raise RoambusError(problem)
     return [Path(out, point.place) for point in expand(asked)]
+
+
+def one_point(
+    template: str | PathLike[str], agent: AnyAgent, settings: Settings | None, seeds: Sequence[int], out: Path
+) -> Sweep:
+    """Return the sweep of a point's runs; raise UserError."""
+    request = _request(template, [agent], settings, None, out)
+    return dataclasses.replace(request.of_template("roambus.run"), seeds=tuple(seeds))
 
 
 def sweep(  # noqa: PLR0913  # as for `run`

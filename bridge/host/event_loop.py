@@ -108,6 +108,11 @@ class Host:
         """The network stack's framing, if announced."""
         self._executor: ActionExecutor  # made when the back-end has told what the nodes' clocks are like
 
+    @property
+    def agents(self) -> Sequence[Agent]:
+        """The agents, by node."""
+        return self._agents
+
     def run(self) -> Totals:
         """Run to the time limit and close the back-end; raises AgentError or BackendError.
 

@@ -42,6 +42,7 @@ from roambus.experiments.sweeps.settings_check import (
     check_seed,
     check_used,
     meaning,
+    naming_variables,
 )
 from roambus.experiments.sweeps.sweep import Point, Sweep, expand
 from roambus.experiments.templates.template import Template, find_beside
@@ -107,7 +108,8 @@ def plan_runs(
             plan = plan_run(sweep.template, point, results, level)
         unlinked_below(results, plan.place / TRACE_FILE)
         if plan.seed == sweep.seeds[0]:
-            scenario = _check(sweep.template, plan, backend)
+            with naming_variables(point, plan.ini, sweep.template.rendered, partial(render_point, sweep.template)):
+                scenario = _check(sweep.template, plan, backend)
             check_parameters(sweep.template, point, scenario)
             meanings.append((point, meaning(plan, scenario, backend)))
         else:

@@ -1,6 +1,7 @@
 """Sweeps changed or made by the command line: `--set`, `--param` and `--agents` each make another sweep.
 
-`--set NAME=VALUE` replaces an axis' values, or chooses named ones. `--agents mft,./mine.py` replaces the agents: name,
+`--set NAME=VALUE` replaces an axis' values, or chooses named ones; `--set config.C64="brokers=64 side=155"` adds one.
+`--agents mft,./mine.py` replaces the agents: name,
 module:Class or file.py[:Class]. A label of the sweep means its own agent with its parameters.
 """
 
@@ -23,6 +24,7 @@ from roambus.experiments.sweeps.sweep import (
     Sweep,
     choose,
     narrow,
+    new_value,
     plain_axis,
     read_axis,
     seed_range,
@@ -30,6 +32,7 @@ from roambus.experiments.sweeps.sweep import (
 )
 from roambus.experiments.sweeps.sweep_file import find_named
 from roambus.experiments.templates.template import Template, UnknownVariableError
+from roambus.experiments.templates.variables import parse_scalar
 
 _OPTION = "--agents"
 _PARAMETER_OPTION = "--param"
@@ -40,8 +43,13 @@ _PARAMETER = re.compile(r"(\S+)\s+([^\s=]+=.*)")
 def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
     """The sweep with `--set` values: agents and zipped axes narrowed, all else replaced."""
     everybody = sweep.agents
+    own = {name: text for name, text in settings.items() if _is_new(sweep, name)}
+    for name, text in own.items():
+        sweep = _with_new(sweep, name, text)
     for name, text in settings.items():
-        sweep = _override(sweep, name, text)
+        if name not in own:
+            added = (label for axis, _, label in (each.partition(".") for each in own) if axis == name)
+            sweep = _override(sweep, name, ",".join(dict.fromkeys([*text.split(","), *added])))
     # The agents that are left may all lack the parameter of an axis, which others of the sweep have.
     validate(dataclasses.replace(sweep, agents=everybody))
     return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
@@ -67,6 +75,28 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
             raise
         raise _several(sweep, option, name, text) from None
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
+
+
+def _is_new(sweep: Sweep, name: str) -> bool:
+    """Whether the name is such as config.C64, of an axis that has names for its values."""
+    axis, _, label = name.partition(".")
+    return bool(label) and any(each.zipped and each.name == axis for each in sweep.axes)
+
+
+def _with_new(sweep: Sweep, setting: str, text: str) -> Sweep:
+    """The sweep with one more named value, as `roambus show` writes them; raises UserError."""
+    option, (name, _, label) = f"{sweep.source}: --set {setting}", setting.partition(".")
+    axis = next(each for each in sweep.axes if each.name == name)
+    pairs = dict(pair.split("=", 1) for pair in text.split() if "=" in pair)
+    if label in axis.values:
+        raise UserError(f"{option}: the sweep has {label} already: choose another name")
+    if pairs.keys() != (names := next(iter(axis.values.values()))).keys() or len(pairs) != len(text.split()):
+        raise UserError(f"{option}: it sets {', '.join(names)}: write {new_value(axis, label)}")
+    template = sweep.template
+    values = {each: parse_scalar(given, template.variable(each, option)) for each, given in pairs.items()}
+    template.check([values], option)
+    new = dataclasses.replace(axis, values={**axis.values, label: {each: values[each] for each in names}})
+    return dataclasses.replace(sweep, axes=tuple(new if each is axis else each for each in sweep.axes))
 
 
 def _several(sweep: Sweep, option: str, name: str, text: str) -> UserError:

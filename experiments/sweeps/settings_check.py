@@ -7,8 +7,9 @@ seed is read, so points are compared at their first seed only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +25,7 @@ from roambus.bridge.scenario.definition import Scenario, Workload
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.sweeps.sweep import Point, Sweep
 from roambus.experiments.templates.template import Template
+from roambus.python_protocol.settings import plain
 from roambus.python_protocol.simtime import SimTime
 
 SEED_LINE = "write seed-set = {{ seed }}, and no seed-set above it"
@@ -121,6 +123,34 @@ def check_used(sweep: Sweep, points: Sequence[Point], render: Render, backend: B
     for name in _varied(sweep):
         keys = set[str]().union(*(_changed_keys(point, name, render) for point in points))
         _check_read(f"{sweep.source}: axis {name}", keys, backend)
+
+
+@contextmanager
+def naming_variables(point: Point, ini: str, name: Path, render: Render) -> Iterator[None]:
+    """Let an error of a line of a rendered ini name the point's variables that the line is made of."""
+    try:
+        yield
+    except UserError as error:
+        lines = str(error).split("\n")
+        raise UserError("\n".join(f"{line}{_made_of(line, point, ini, name, render)}" for line in lines)) from None
+
+
+def _made_of(problem: str, point: Point, ini: str, name: Path, render: Render) -> str:
+    """Text for the end of a problem: " (from mac=15.4)"; or empty."""
+    if (found := re.match(rf"{re.escape(str(name))}:(\d+):", problem)) is None:
+        return ""
+    line = ini.splitlines()[int(found[1]) - 1]
+    written = line.partition("=")[2]
+    given = [f"{variable}={plain(value)}" for variable, value in point.variables.items() if plain(value) in written]
+    changing = [each for each in given if line not in _rendered_without(point, each.partition("=")[0], render)]
+    return f" (from {', '.join(changing)})" if changing else ""
+
+
+def _rendered_without(point: Point, name: str, render: Render) -> list[str]:
+    try:
+        return render(_without(point, name)).splitlines()
+    except UserError:  # the template needs it
+        return []
 
 
 def _check_printed(sweep: Sweep, points: Sequence[Point], render: Render) -> None:

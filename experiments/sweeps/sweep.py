@@ -227,8 +227,19 @@ def read_axis(template: Template, name: str, texts: Sequence[str], where: str) -
 
 def narrow(axis: Axis, labels: str, where: str) -> Axis:
     """A zipped axis with these comma-separated names only; raises UserError, beginning with `where`."""
-    chosen = {label: choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
+    try:
+        chosen = {label: choose(f"{where} {axis.name}", label, axis.values) for label in labels.split(",")}
+    except UserError as error:
+        other = next(label for label in labels.split(",") if label not in axis.values)
+        *_, settings = axis.values.values()
+        raise UserError(f"{error}; set {', '.join(settings)}, or in a sweep {new_value(axis, other)}") from None
     return dataclasses.replace(axis, values=chosen)
+
+
+def new_value(axis: Axis, label: str) -> str:
+    """The option that adds a value to a zipped axis, such as its last one."""
+    *_, settings = axis.values.values()
+    return f'--set {axis.name}.{label}="{" ".join(f"{name}={plain(value)}" for name, value in settings.items())}"'
 
 
 def choose(where: str, label: str, known: Mapping[str, Any]) -> Any:

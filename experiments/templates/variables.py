@@ -4,10 +4,12 @@
     brokers = { default = 2, at_least = 0, meaning = "Nodes that are brokers." }
     sigma = { key = "SN.wirelessChannel.sigma" }
     mobility = { default = "static", choices = ["static", "line"], meaning = "How nodes move." }
+    mac = { key = "SN.node[*].Communication.MACProtocolName", others = "one of Castalia's" }
     time_out = { optional = true, type = "time", meaning = "The agent's own time-out." }
     -#}
 
-A variable for a key of the ini takes all its words from the key. Others have a default, are `optional`, or must be set;
+A variable for a key of the ini takes all its words from the key; with `others` a text beyond the key's choices is
+left to the back-end. Other variables have a default, are `optional`, or must be set;
 the default gives the type. A user's template may declare nothing; then every name that it uses can be set.
 """
 
@@ -31,7 +33,7 @@ Scalar = int | float | str | bool
 _HEAD = re.compile(r"\{#-?\s*variables\b(?P<toml>.*?)-?#\}", re.DOTALL)
 _BOUNDS = ("at_least", "at_most", "above")
 _OF_ANY = ("default", "optional", "meaning")
-_OF_KEYS, _OF_OTHERS = ("key", *_OF_ANY), ("type", "unit", *_BOUNDS, "choices", *_OF_ANY)
+_OF_KEYS, _OF_OTHERS = ("key", "others", *_OF_ANY), ("type", "unit", *_BOUNDS, "choices", *_OF_ANY)
 """The words of a variable for a key, and of any other."""
 
 
@@ -81,10 +83,17 @@ def _passed_on(where: str, name: str, about: Mapping[str, Any]) -> Setting:
     key = next((key for key in KEYS if key.name == about["key"]), None)
     if key is None:
         raise UserError(f"{where}: {unknown('key', about['key'], {key.name: key for key in KEYS})}")
-    default, meaning = key.default, f"{key.meaning[0].upper()}{key.meaning[1:]}."
+    if others := about.get("others"):
+        meant = f"{about.get('meaning', _sentence(key.meaning)).rstrip('.')}: {', '.join(key.choices)}, or {others}."
+        key, about = replace(key, choices=()), {**about, "meaning": meant}
+    default, meaning = key.default, _sentence(key.meaning)
     if default is not None:
         default = None if about.get("optional") else string(default) if default[0] == '"' else parse_scalar(default)
     return replace(key, name=name, default=about.get("default", default), meaning=about.get("meaning", meaning))
+
+
+def _sentence(meaning: str) -> str:
+    return f"{meaning[0].upper()}{meaning[1:]}."
 
 
 def _own(where: str, name: str, about: Mapping[str, Any]) -> Setting:

@@ -1,4 +1,4 @@
-"""`roambus doctor` checks the installation, and builds the modules for simulators; `roambus new` begins an agent."""
+"""`roambus doctor` checks the installation, and builds modules for simulators; `roambus new` begins what is yours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import click
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.system.code import SIMULATORS, named
 from roambus.bridge.system.errors import UserError
-from roambus.console.output import answer, command_output, console
+from roambus.console.options import FILE
+from roambus.console.output import answer, command_output, console, remark
 
 
 @click.command()
@@ -67,7 +68,7 @@ def _build(name: str) -> None:
 
 @click.group()
 def new() -> None:
-    """Writes the start of an agent of your own.
+    """Writes the start of an agent of your own, or of a sweep from a Castalia project.
 
     Example: roambus new agent rumour
     """
@@ -88,3 +89,32 @@ def agent(name: str) -> None:
     folder = Path(name)
     write_package(read_name(name), folder)
     answer(f"{folder}: install it with\n  python -m pip install --editable {folder}", folder=folder)
+
+
+@new.command()
+@click.option("--from", "ini", type=FILE, required=True, help="The omnetpp.ini of a Castalia project.")
+@click.option("--config", default="General", show_default=True, help="The configuration; A,B are two, A first.")
+def sweep(ini: Path, config: str) -> None:
+    """Writes a template and a sweep from a configuration of a Castalia project.
+
+    They are in a new folder with the name of the configuration. Iteration variables become axes. The agent of your
+    choice takes the place of the project's application, and the workload is yours to change. Files that the lines name
+    are copied. The command says which lines no back-end reads, and what the embedded radio does not know.
+
+    Example: roambus new sweep --from omnetpp.ini --config varyTxPower
+    """
+    from roambus.experiments.scaffold.omnetpp_sweep import convert, write
+    from roambus.experiments.sweeps.runner import plan_runs
+    from roambus.experiments.sweeps.sweep_file import read_sweep
+
+    made = convert(ini, config)
+    file = write(made, Path(made.name))
+    if left := [f"{line.key} ({line.file.name}:{line.number})" for line in made.left_out]:
+        remark(f"{len(left)} lines that roambus does not read are comments in the template: {', '.join(left)}")
+    try:
+        plan_runs(read_sweep(str(file)), file.parent / "results")
+        backend = "radio"
+    except UserError as error:
+        remark(f"Castalia has keys and values that the embedded radio lacks (roambus docs ini-keys):\n{error}")
+        backend = "castalia"
+    answer(f"{file}: run it with\n  roambus sweep {file} --backend {backend}", sweep=file, left_out=left)

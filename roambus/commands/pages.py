@@ -11,7 +11,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -69,8 +68,10 @@ def docs(page: str | None) -> None:
         answer_whole("\n".join(f"{row['name']:{width}}  {row['title']}" for row in found), found)
         return
     if page not in known:
-        near = get_close_matches(page, known, n=1)
-        raise UserError(f"no page is named {page!r}: {f'did you mean {near[0]!r}? ' if near else ''}see roambus docs")
+        from roambus.python_protocol.settings import near
+
+        close = near(page, known)
+        raise UserError(f"no page is named {page!r}: {f'did you mean {close[0]!r}? ' if close else ''}see roambus docs")
     text = filled(known[page].read_text(encoding="utf-8"))
     if sys.stdout.isatty() and not command_output().as_json:
         click.echo_via_pager(text)

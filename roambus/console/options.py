@@ -197,7 +197,8 @@ SETTINGS = click.option(
     multiple=True,
     type=VARIABLE_VALUE,
     metavar="NAME=VALUE",
-    help="Sets a variable of the template; give the option again for more.",
+    help="Sets a variable of the template; give the option again for more. roambus show TEMPLATE lists variables with "
+    "their values.",
 )
 VALUES = click.option(
     "--set",
@@ -205,7 +206,8 @@ VALUES = click.option(
     multiple=True,
     type=VARIABLE_VALUE,
     metavar="NAME=V1,V2",
-    help="Replaces the values of an axis, or a value; give the option again for more.",
+    help="Replaces the values of an axis, or a value; give the option again for more. roambus show lists them. "
+    'AXIS.LABEL="NAME=VALUE ..." adds a named value of your own.',
 )
 PARAMETERS = click.option(
     "--param",

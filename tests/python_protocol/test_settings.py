@@ -6,7 +6,16 @@ from typing import Any, ClassVar
 
 import pytest
 
-from roambus.python_protocol.settings import Parameters, describe_parameters, parameter, parse_parameters, unknown
+from roambus.python_protocol.settings import (
+    WHOLE,
+    Parameters,
+    Setting,
+    describe_parameters,
+    near,
+    parameter,
+    parse_parameters,
+    unknown,
+)
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 
@@ -95,9 +104,22 @@ def test_of_many_names_only_the_near_ones_are_suggested() -> None:
     assert unknown("metric", "delay", many) == (
         "unknown metric 'delay': did you mean 'end_to_end_delay_mean_s'? there is end_to_end_delay_mean_s and 15 others"
     )
+    assert unknown("metric", "dela", many).startswith("unknown metric 'dela': did you mean 'end_to_end_delay_mean_s'?")
     assert unknown("metric", "zzz", many).count(", ") == len(many) - 1
     lots = {f"a{number:02}": 0 for number in range(48)}
     assert unknown("parameter", "zzz", lots, "roambus show mft").endswith("a18, a19 and 28 others (roambus show mft)")
     assert unknown("axis", "sped", {"speed": 0, "config": 0}) == (
         "unknown axis 'sped': did you mean 'speed'? there is config, speed"
+    )
+
+
+def test_names_are_suggested_by_spelling_or_by_meaning() -> None:
+    """A word of a setting's meaning counts, first of all its first one; other digits are no misspelling."""
+    assert near("nodes", ["roles", "node"]) == ["node"]
+    assert (near("C64", ["C4", "C16"]), near("C4", ["C4"]), near("15.4", ["802.15.4"])) == ([], ["C4"], ["802.15.4"])
+    meanings = {"brokers": "Nodes that are brokers.", "roles": "Roles of nodes.", "side": "Side of the field."}
+    known = {name: Setting(name, WHOLE, None, meaning) for name, meaning in meanings.items()}
+    many = {**dict.fromkeys(map(str, range(12))), "still": Setting("still", WHOLE, None, "The nodes' share."), **known}
+    assert unknown("variable", "nodes", many) == (
+        "unknown variable 'nodes': there is brokers, roles, still and 13 others"
     )

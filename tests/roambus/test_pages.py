@@ -22,13 +22,13 @@ def text(name: str) -> str:
     return filled(pages()[name].read_text(encoding="utf-8"))
 
 
-def options(group: click.Group = commands) -> Iterator[tuple[str, str]]:
+def options(group: click.Group = commands, before: str = "") -> Iterator[tuple[str, str]]:
     """Each command with each option that its help shows."""
     for name, command in group.commands.items() if group is not commands else loaded():
         if isinstance(command, click.Group):
-            yield from options(command)
+            yield from options(command, f"{name} ")
         yield from (
-            (name, option)
+            (f"{before}{name}", option)
             for parameter in command.params
             if parameter.param_type_name == "option"
             for option in parameter.opts
@@ -90,8 +90,7 @@ def test_every_command_and_option() -> None:
     """As the help of the command has them."""
     page = text("commands")
     sections = dict(section.partition("\n")[::2] for section in page.split("\n## roambus ")[1:])
-    found = {name.split()[-1]: shown for name, shown in sections.items()}
-    missing = [(name, option) for name, option in options() if option not in found[name]]
+    missing = [(name, option) for name, option in options() if option not in sections[name]]
     assert missing == []
 
 

@@ -26,7 +26,7 @@ from roambus.bridge.scenario import definition, ideal, mac, macs, nodes, radio
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
-from roambus.python_protocol.settings import ANY, Setting, settings_of
+from roambus.python_protocol.settings import ANY, Setting, plain, settings_of
 
 SHARED: dict[str, tuple[Setting, ...]] = {
     "The run and its network": definition.KEYS,
@@ -374,7 +374,8 @@ class Lookup:
         text = entry.value if entry else key.default
         if text is None:
             hint = _meant(path, (entry.key for entry in self._ini.entries)).replace("mean", "mean it by")
-            raise UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.meaning}){hint}")
+            remedy = f"write {_generic(path)} = {plain(key.choices[0]) if key.choices else key.takes}"
+            raise UserError(f"{self._ini.path}: {_generic(path)} is not set ({key.meaning}){hint}: {remedy}")
         known = key.name, text  # most nodes have the same values
         if known not in self._values:
             try:

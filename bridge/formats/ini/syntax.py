@@ -147,8 +147,8 @@ def parse_ini(text: str, path: Path, mistakes: list[str] | None = None) -> Ini:
 
 def _entries(text: str, path: Path, mistakes: list[str]) -> Iterator[Entry]:
     is_general, sections = True, 0
-    for number, line in _logical_lines(text):
-        content, is_whole = _without_comment(line)
+    for number, line in logical_lines(text):
+        content, is_whole = without_comment(line)
         if not is_whole:
             mistakes.append(f"{path}:{number}: a string does not end: {line.strip()}")
         elif content.startswith("["):
@@ -175,7 +175,7 @@ def _remedy(include: str) -> str:
     return f"a rendered ini is one file: write here {instead}"
 
 
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+def logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Join lines at trailing backslashes; the number is the first line's."""
     start, joined = 0, ""
     for number, raw in enumerate(text.split("\n"), 1):
@@ -190,7 +190,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, joined
 
 
-def _without_comment(line: str) -> tuple[str, bool]:
+def without_comment(line: str) -> tuple[str, bool]:
     """The line without its comment, and whether its last string ends."""
     match = _CONTENT.match(line)
     content = match[0] if match else ""

@@ -234,7 +234,7 @@ def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
         (CompareOptions(("mft", "aodw")), "unknown agent 'aodw': did you mean 'aodv'?"),
         (CompareOptions(against="sped"), "unknown axis 'sped': did you mean 'speed'?"),
         (CompareOptions(where={"sped": ("2",)}), "unknown axis 'sped': did you mean 'speed'?"),
-        (CompareOptions(where={"config": ("C1",)}), "unknown value of config 'C1': did you mean 'C16'?"),
+        (CompareOptions(where={"config": ("C1",)}), "unknown value of config 'C1': there is C16, C2"),
         (CompareOptions(where={"speed": ("3",)}), "unknown value of speed '3': there is 2, 8"),
     ],
 )

@@ -13,7 +13,8 @@ from roambus.experiments.inventory import names
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep import AgentChoice, Axis, Sweep, plain_axis
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.template import Template
+from roambus.experiments.templates.template import Template, find_template
+from roambus.experiments.templates.variables import Scalar
 
 LINES = {
     "seed": "seed-set = {{ seed }}",
@@ -87,6 +88,20 @@ def test_what_changes_nothing_is_refused(tmp_path: Path, lacking: str, about: di
     """By the axis, and by what to write where the template leaves something out."""
     with pytest.raises(UserError, match=message):
         planned(tmp_path, lacking, **about)
+
+
+def test_an_error_of_a_rendered_line_names_the_variable_that_it_is_made_of(tmp_path: Path) -> None:
+    """Not one that only has the same value, and no variable where the line stands in the template itself."""
+    cases: list[dict[str, Scalar]] = [{"mac": "15.4"}, {"mac": "15.4", "sigma": 15.4}]
+    for given in cases:
+        sweep = Sweep("--set", find_template("thesis"), (BEACON,), fixed=given)
+        with pytest.raises(UserError, match=r"must be .*TunableMAC \(from mac=15\.4\)$"):
+            plan_runs(sweep, tmp_path / "results")
+    template = tmp_path / "mine.ini.j2"
+    lines = {**LINES, "side": "SN.field_x = 10", "wrong": "SN.field_y = many"}
+    template.write_text(HEAD.replace("SN.numNodes = 4", "SN.numNodes = {{ side }}") + "\n".join(lines.values()))
+    with pytest.raises(UserError, match=r"many is not a number[^(]*$"):
+        plan_runs(Sweep("--set", Template(template), (BEACON,), fixed={"side": 4}), tmp_path / "results")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus.bridge.scenario.macs import PROTOCOL
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, shipped_files
 from roambus.experiments.templates.template import Template, find_template
@@ -119,8 +120,9 @@ side = { key = "SN.field_x", default = 35, meaning = "Side of the field." }
 delay = { key = "SN.ideal.delay" }
 channel = { key = "SN.links.channel" }
 battery = { key = "SN.node[*].ResourceManager.initialEnergy", optional = true }
+mac = { key = "SN.node[*].Communication.MACProtocolName", default = "TunableMAC", others = "one of Castalia's" }
 -#}
-{{ sigma }} {{ side }} {{ delay | time }} {{ channel | quoted }} {{ battery is defined }}"""
+{{ mac }} {{ sigma }} {{ side }} {{ delay | time }} {{ channel | quoted }} {{ battery is defined }}"""
 
 
 def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> None:
@@ -138,9 +140,11 @@ def test_a_variable_that_passes_a_key_on_is_what_the_key_is(tmp_path: Path) -> N
         "delay": ("1ms", "a time, in seconds or with its unit, above 0s", read["delay"][2]),
         "channel": ("first", "a text with a channel", read["channel"][2]),
         "battery": (None, "a number, above 0 and at most 1000000000 J", read["battery"][2]),
+        "mac": ("TunableMAC", "a text", f"The MAC: {', '.join(PROTOCOL.choices)}, or one of Castalia's."),
     }
-    assert template.render(RUN) == '4.0 35 1ms "first" false'
-    assert template.render({**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == '0 35 0.5s "first" true'
+    template.check([{"mac": "TMAC"}], "--set")  # the back-end knows whether there is one
+    assert template.render(RUN) == 'TunableMAC 4.0 35 1ms "first" false'
+    assert template.render({**RUN, "delay": 0.5, "sigma": 0, "battery": 1}) == 'TunableMAC 0 35 0.5s "first" true'
 
 
 @pytest.mark.parametrize(

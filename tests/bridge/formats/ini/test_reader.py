@@ -420,6 +420,7 @@ def test_all_that_an_ini_of_castalias_needs_is_reported_at_once() -> None:
             ["run.ini:6", f"{node}Communication.Radio.RadioParametersFile"],
         ]
     ), messages
+    assert "network is not set (the network of Castalia): write network = SN" in str(error.value)
     assert "so are maxSampleInterval (line 14), minSampleInterval (line 15)" in str(error.value)
 
 

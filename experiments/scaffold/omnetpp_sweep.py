@@ -1,0 +1,208 @@
+"""Writes a template and a sweep from a configuration of a Castalia project's omnetpp.ini, completely or not at all.
+
+Channel, radio, MAC and places stay as they are, and files that they name are copied. The project's application gives
+way to an agent, with a workload to change. Iteration variables become axes. Lines that no back-end reads are comments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from roambus.bridge.formats.ini.lookup import IGNORED_OBJECT_OPTIONS, IGNORED_OPTIONS, KEYS, STACK
+from roambus.bridge.keys import EVERY_NODE
+from roambus.bridge.scenario.macs import PROTOCOL
+from roambus.bridge.system.errors import UserError
+from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, TEMPLATES
+from roambus.experiments.scaffold.omnetpp_ini import GENERAL, Iterations, Line, iterations, read_project, with_variables
+from roambus.experiments.sweeps.sweep import label_of
+from roambus.experiments.templates.template import RUN_VARIABLES
+
+OWN_APPLICATION = "BridgeApplication"
+_OF_SWEEPS = ("extends", "constraint", "repeat", "network", "seed-set")
+_HEAD = """
+[General]
+network = SN
+seed-set = {{ seed }}
+{% include "_castalia.ini.j2" %}
+
+SN.node[*].ApplicationName = "BridgeApplication"
+SN.node[*].Application.agent = {{ agent | quoted }}
+SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}
+"""
+_WORKLOAD = """# Node 0 wants everything, and each node publishes once a second: change this to your workload.
+SN.node[0].Application.roles = "publisher subscriber broker"
+SN.node[*].Application.roles = "publisher broker"
+SN.node[*].Application.publishInterval = 1s
+"""
+_NUMBER, _WHOLE = re.compile(r"-?\d*\.?\d+([eE][-+]?\d+)?"), re.compile(r"-?\d+")
+_JINJA = re.compile(r"\{[{%#]")
+_LENGTH, _NAME_OF_MAC = next(key for key in KEYS if key.name == "sim-time-limit"), PROTOCOL.name.rpartition(".")[2]
+_PATH = re.compile(r'"([^"]+)"')
+
+
+@dataclass(slots=True)
+class Converted:
+    """A template and a sweep as texts, with the files that they name, and the lines that are comments now."""
+
+    name: str
+    template: str = ""
+    sweep: str = ""
+    files: dict[str, Path] = field(default_factory=dict)
+    left_out: list[Line] = field(default_factory=list)
+
+
+def convert(ini: Path, config: str) -> Converted:
+    """Convert a configuration; General alone has the name of the ini's folder. Raises UserError."""
+    lines = read_project(ini).lines(config)
+    found = iterations(lines)
+    made = Converted(label_of(ini.absolute().parent.name if config == GENERAL else config))
+    variables = {name: _Variable(_free(name), values) for name, values in found.values.items()}
+    is_own = any(line.key.endswith(".ApplicationName") and OWN_APPLICATION in line.value for line in lines)
+    declared = {each.name: each.declaration(name) for name, each in variables.items()}
+    head = [_HEAD, *([] if is_own else [_WORKLOAD]), *_chosen(lines, declared)]
+    body = [text for line in lines if (text := _converted(line, variables, made, ini.parent, is_own))]
+    comment = f"# {ini.name}, configuration {config}: the first line for a key counts.\n"
+    made.template = "\n".join(["".join([_declarations(declared), comment, *head]), *body, ""])
+    made.sweep = _sweep(made.name, f"{ini.name}, configuration {config}", lines, found, variables)
+    return made
+
+
+def write(made: Converted, folder: Path) -> Path:
+    """Write all files into the new `folder`; return the sweep's. Raise UserError, OSError."""
+    if folder.exists() or folder.is_symlink():
+        raise UserError(f"{folder} is there already: remove it, or run the command in another folder")
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        unfinished.mkdir()
+        (unfinished / f"{made.name}{TEMPLATE_SUFFIX}").write_text(made.template, encoding="utf-8")
+        (unfinished / f"{made.name}{SWEEP_SUFFIX}").write_text(made.sweep, encoding="utf-8")
+        for name, file in made.files.items():
+            shutil.copyfile(file, unfinished / name)
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return folder / f"{made.name}{SWEEP_SUFFIX}"
+
+
+# Lines
+
+
+def _chosen(lines: Sequence[Line], declared: dict[str, str]) -> Iterator[str]:
+    """Yield lines with variables that the ini lacks, and declare these: the length of the run, and the MAC."""
+    length = next((line.value for line in lines if line.key == _LENGTH.name), "")
+    if re.fullmatch(r"[\d.]+\s*[a-z]+", length) and "time_limit" not in declared:
+        declared["time_limit"] = f'{{ key = "{_LENGTH.name}", default = "{length}" }}'
+        yield f"{_LENGTH.name} = {{{{ time_limit | time }}}}\n"
+    if not any(line.key.endswith(_NAME_OF_MAC) for line in lines) and "mac" not in declared:
+        others = 'others = "with --backend castalia one of Castalia\'s"'
+        declared["mac"] = f"{{ key = {json.dumps(PROTOCOL.name)}, default = {PROTOCOL.default}, {others} }}"
+        yield f"{PROTOCOL.name} = {{{{ mac | quoted }}}}\n"
+
+
+def _converted(
+    line: Line, variables: Mapping[str, _Variable], made: Converted, folder: Path, is_own: bool
+) -> str | None:
+    """The line in the template: as it is, with variables, as a comment, or None where the head has it."""
+    if line.key in _OF_SWEEPS or line.key in _keys_of_part():
+        return None
+    is_application = re.search(r"\.Application(Name$|\.)", line.key) is not None
+    if (is_application and not is_own) or not (is_application or _is_read(line.key)):
+        made.left_out.append(line)
+        return f"# {_escaped(f'{line.key} = {line.value}')}"
+    value = _JINJA.sub(_raw, line.value) if "$" not in line.value else None
+    value = value or with_variables(line, {name: variable.written for name, variable in variables.items()})
+    if (named := _PATH.fullmatch(value)) and "/" in named[1] and (file := folder / named[1]).is_file():
+        made.files[file.name] = file
+        value = f'"{file.name}"'
+    return f"{line.key} = {value}"
+
+
+def _is_read(key: str) -> bool:
+    """Whether a back-end reads the key, or OMNeT++ for its reports."""
+    path = re.sub(r"node\[[^\]]*\]", EVERY_NODE, key)
+    name = path.rpartition(".")[2]
+    known = {each.name for each in KEYS} | IGNORED_OPTIONS
+    names = {each.rpartition(".")[2] for each in known} | IGNORED_OBJECT_OPTIONS
+    return path in known or path.startswith(STACK) or ("*" in path.replace(EVERY_NODE, "") and name in names)
+
+
+def _keys_of_part() -> set[str]:
+    """The keys that the part of every template has."""
+    lines = (TEMPLATES / "_castalia.ini.j2").read_text(encoding="utf-8").splitlines()
+    return {line.partition("=")[0].strip() for line in lines if "=" in line and not line.startswith("#")}
+
+
+def _raw(found: re.Match[str]) -> str:
+    return f"{{{{ {json.dumps(found[0])} }}}}"
+
+
+def _escaped(text: str) -> str:
+    return _JINJA.sub(_raw, text)
+
+
+# Variables
+
+
+class _Variable:
+    """An iteration variable as a variable of a template."""
+
+    def __init__(self, name: str, texts: Sequence[str]) -> None:
+        self.name = name
+        self.is_string = all(text.startswith('"') for text in texts)
+        is_whole, is_number = (all(map(form.fullmatch, texts)) for form in (_WHOLE, _NUMBER))
+        self.kind = "whole number" if is_whole else "number" if is_number else "text"
+        self.first = self.literal(texts[0])
+
+    @property
+    def written(self) -> str:
+        """How the template writes it."""
+        return f"{{{{ {self.name} | quoted }}}}" if self.is_string else f"{{{{ {self.name} }}}}"
+
+    def declaration(self, name: str) -> str:
+        """How the template declares the variable, which the ini calls `name`."""
+        return f'{{ default = {self.first}, type = "{self.kind}", meaning = "${{{name}}} of the ini." }}'
+
+    def literal(self, text: str) -> str:
+        """A value in TOML."""
+        if self.kind == "text":
+            return json.dumps(text.strip('"') if self.is_string else text, ensure_ascii=False)
+        return str(int(text)) if self.kind == "whole number" else repr(float(text))
+
+
+def _free(name: str) -> str:
+    return f"{name}_of_ini" if name in (*RUN_VARIABLES, "range", "fail", "loop") else name
+
+
+def _declarations(declared: Mapping[str, str]) -> str:
+    lines = "\n".join(f"{name} = {text}" for name, text in declared.items())
+    return f"{{#- variables\n{lines}\n-#}}\n" if declared else ""
+
+
+def _sweep(name: str, source: str, lines: Sequence[Line], found: Iterations, variables: Mapping[str, _Variable]) -> str:
+    repeat = next((line.value for line in lines if line.key == "repeat"), "1")
+    seeds = repeat if _WHOLE.fullmatch(repeat) else "1"
+    axes = "\n".join(_axes(found, variables))
+    head = f"# Made of {source}.\ntemplate = {json.dumps(name + TEMPLATE_SUFFIX)}\nseeds = {seeds}\n"
+    return f"{head}\n[axes]\n{axes}\n\n[agents]\nflooding = {{}}\n"
+
+
+def _axes(found: Iterations, variables: Mapping[str, _Variable]) -> Iterator[str]:
+    for group in found.groups():
+        if not group:
+            raise UserError(f"the constraint holds for no value of {', '.join(variables)}: leave it out")
+        names = list(group[0])
+        if len(names) == 1:
+            values = dict.fromkeys(variables[names[0]].literal(each[names[0]]) for each in group)
+            yield f"{variables[names[0]].name} = [{', '.join(values)}]"
+            continue
+        axis = "-".join(variables[name].name for name in names)
+        for each in group:
+            label = "-".join(label_of(each[name].strip('"')) for name in names)
+            settings = ", ".join(f"{variables[name].name} = {variables[name].literal(each[name])}" for name in names)
+            yield f"{axis}.{json.dumps(label)} = {{ {settings} }}"
