@@ -1,11 +1,12 @@
 """The CPU time of roambus beside other simulators, and how it grows with the network.
 
     python -m benchmarks.peers beside [--rounds 5] [--seconds 20]
-    python -m benchmarks.peers growth [--sizes 66,260,1040,2600,10000] [--csv] [--picture FILE]
+    python -m benchmarks.peers growth [--sizes 66,260,1040,10000] [--csv] [--picture FILE]
 
-`beside` has 66 static nodes with ten beacons a second each, and AODV at C8 with nodes at 8 m/s: on ideal links, on the
-embedded radio, on Castalia and ns-3 with the same agents in Python, and on simulators without any Python. Simulators
-that are not installed are left out by name. `growth` has the beacons alone, with the room that each node has in C32.
+`beside` has two loads: 66 static nodes with ten beacons a second each, and AODV at C8 with nodes at 8 m/s. They run on
+ideal links, on the embedded radio, and on Castalia and ns-3, with the same agents in Python. Beside them are Castalia
+and ns-3 without Python, and GrADyS-SIM NG (`pip install --no-deps gradysim`); the program names those that it lacks.
+`growth` has the beacons alone, with the room that each node has in C32.
 
 A figure is the CPU time of a simulated second, of this process and those that it starts. Each run is made twice, and
 the time of the short one is taken off: reading, set-up and the simulator's start are not in it. Rounds are interleaved.
@@ -63,13 +64,13 @@ from roambus.python_protocol.simtime import SimTime
 
 RATE_PER_S, PAYLOAD_BYTES, DELAY_S = 10.0, 40, 0.001
 NODES, SIDE_M, SPEED = 66, 110.0, 8
-SHORT_S = 2
-"""The run that is taken off: its start and two seconds."""
+SHORT_S = 1
+"""The run that is taken off: its start and a second."""
 REFERENCE = "roambus, embedded radio"
 GRADYS, CASTALIA, ADAPTER, NS3 = "GrADyS-SIM NG", "Castalia", "the adapter for ns-3", "ns-3"
 DISK, RADIO, WIFI = "unit disk", "CC2420", "802.11b"
-SIZES = (66, 260, 1040, 2600, 10_000)
-SECONDS_OF_GROWTH, NODE_SECONDS = (2, 30), 10_000
+SIZES = (66, 260, 1040, 10_000)
+SECONDS_OF_GROWTH, NODE_SECONDS = (1, 20), 5_000
 """At least and at most simulated by `growth`; in between, so many seconds of one node."""
 
 
@@ -149,7 +150,7 @@ class Field:
     seed: int = 1
 
     def settings(self, seconds: int) -> dict[str, Scalar]:
-        """What the template is told."""
+        """Return the template's variables."""
         side = SIDE_M * math.sqrt(self.nodes / NODES)
         moving: dict[str, Scalar] = {"mobility": "waypoint", "speed": SPEED} if self.moving else {}
         return {"nodes": self.nodes, "side": side, "time_limit": seconds, "seed": self.seed} | moving
@@ -314,7 +315,7 @@ def installed(worker: Path) -> frozenset[str]:
 
 def _find_gradys() -> None:
     if find_spec("gradysim") is None:
-        raise UserError("pip install gradysim")
+        raise UserError("pip install --no-deps gradysim")
 
 
 def _is_there(name: str, find: Callable[[], object]) -> bool:

@@ -109,7 +109,7 @@ def test_modules(said: list[tuple[str, str]]) -> None:
 
 
 def test_commands_of_results(said: list[tuple[str, str]]) -> None:
-    """What a results page tells to call exists, or its paragraph names the commit that had it."""
+    """A results page names programs and options that exist, or the commit that had them in the same paragraph."""
     wrong = {
         (file, name)
         for file, text in said
@@ -149,7 +149,7 @@ def test_what_is_missing_is_found(text: str, missing: list[str]) -> None:
 
 
 def test_commits_of_results_had_the_programs(said: list[tuple[str, str]]) -> None:
-    """Where a results page names a program that is gone, the commit beside it has that file."""
+    """The commit beside the name of a removed program has its file."""
     if subprocess.run(["git", "rev-parse", "HEAD~20"], cwd=ROOT, capture_output=True, check=False).returncode:
         pytest.skip("the history is not here")
     for file, text in said:

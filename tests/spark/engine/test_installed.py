@@ -37,7 +37,7 @@ def write_pyspark(folder: Path, version: str | None) -> Path:
 def test_another_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None, found: str
 ) -> None:
-    """Also one that does not tell its version."""
+    """Also one without a version."""
     folder = write_pyspark(tmp_path, version)
     spec = spec_from_file_location("pyspark", folder / "__init__.py")
     monkeypatch.setattr(installed, "find_spec", lambda _: spec)
