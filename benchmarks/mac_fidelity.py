@@ -31,6 +31,7 @@ from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import MODULATIONS, ChannelSettings, RadioSettings
 from roambus.bridge.system.errors import RoambusError
 from roambus.extensions.ns3.backend import SETTINGS_FILE, find_adapter, settings_text, ways_of
@@ -43,7 +44,7 @@ from roambus.python_protocol.simtime import SECOND, SimTime
 FILE = "lr_wpan.csv"
 KEYS = ("scenario", "value", "seed")
 RADIO = replace(CC2420, modulation=MODULATIONS.index("OQPSK"), cca_threshold_dbm=-85.0)
-FLAT = ChannelSettings(sigma_db=0, bidirectional_sigma_db=0)
+FLAT = LogDistance(sigma_db=0, bidirectional_sigma_db=0)
 SECONDS = 10
 START = SECOND
 BYTES = 40
@@ -97,13 +98,14 @@ def mixed(rate_per_s: float, seed: int) -> Planned:
 def mobile(rate_per_s: float, seed: int) -> Planned:
     """Eighteen nodes that move in a square of 60 m and send unicasts to all others by turns, on a shadowed channel."""
     node = NodeSettings(mobility=RandomWaypoint(speed_mps=8.0), start_spread=0)
-    scenario = _of((node,) * 18, seed, RADIO, ChannelSettings(only_static_nodes=False))
+    scenario = _of((node,) * 18, seed, RADIO, LogDistance())
     frames = [
         frame
         for k in range(18)
         for frame in _frames(seed, k, rate_per_s, [to for to in range(18) if to != k] + [BROADCAST])
     ]
-    return replace(scenario, field_m=(60.0, 60.0)), frames
+    channel = ChannelSettings(only_static_nodes=False)
+    return replace(scenario, field_m=(60.0, 60.0), channel=channel), frames
 
 
 SCENARIOS: dict[str, tuple[Callable[[float, int], Planned], tuple[float, ...]]] = {
@@ -119,9 +121,10 @@ def _static(places: Sequence[tuple[float, float]], seed: int, radio: RadioSettin
     return _of([NodeSettings(position=(float(x), float(y)), start_spread=0) for x, y in places], seed, radio, FLAT)
 
 
-def _of(nodes: Sequence[NodeSettings], seed: int, radio: RadioSettings, channel: ChannelSettings) -> Scenario:
+def _of(nodes: Sequence[NodeSettings], seed: int, radio: RadioSettings, law: LogDistance) -> Scenario:
     limit = START + (SECONDS + 1) * SECOND
-    return Scenario(seed, limit, (100.0, 100.0), channel, radio, Ieee802154Settings(), tuple(nodes))
+    field, mac = (100.0, 100.0), Ieee802154Settings()
+    return Scenario(seed, limit, field, ChannelSettings(), radio, mac, tuple(nodes), propagation=law)
 
 
 def _frames(seed: int, sender: NodeId, rate_per_s: float, destinations: Sequence[NodeId]) -> Iterator[Transmission]:

@@ -65,9 +65,9 @@ def line_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditi
 def _run(
     settings: dict[str, Scalar], lines: Sequence[str], rate_per_s: float, payload: int, conditions: Conditions
 ) -> Counts:
-    seconds, channel, seed = conditions
+    seconds, air, seed = conditions
     common: dict[str, Scalar] = {"time_limit": seconds, "seed": seed}
-    common |= {"sigma": channel.sigma_db, "bidirectional_sigma": channel.bidirectional_sigma_db}
+    common |= {"sigma": air.propagation.sigma_db, "bidirectional_sigma": air.propagation.bidirectional_sigma_db}
     return counts(run_beacons({**settings, **common}, [RESOLUTION, *lines], rate_per_s, payload))
 
 

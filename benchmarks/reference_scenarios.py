@@ -20,6 +20,7 @@ from roambus.bridge.mobility.line import Line
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.inventory import TEMPLATES
@@ -50,16 +51,24 @@ PAYLOAD_BYTES = 40
 LINE_SPEED_MPS = 8
 UPDATE_INTERVAL = 100 * MILLISECOND
 
-SHADOWED = ChannelSettings()
-MOBILE = ChannelSettings(only_static_nodes=False)
-FLAT = ChannelSettings(sigma_db=0, bidirectional_sigma_db=0)
+
+class Air(NamedTuple):
+    """A channel with its path loss."""
+
+    channel: ChannelSettings = ChannelSettings()
+    propagation: LogDistance = LogDistance()
+
+
+SHADOWED = Air()
+MOBILE = Air(ChannelSettings(only_static_nodes=False))
+FLAT = Air(propagation=LogDistance(sigma_db=0, bidirectional_sigma_db=0))
 
 
 class Conditions(NamedTuple):
     """The settings of a run besides its group's values."""
 
     seconds: int
-    channel: ChannelSettings
+    air: Air
     seed: int
 
 
@@ -87,8 +96,9 @@ def line_field(nodes: int, side_m: float, rate_per_s: float, conditions: Conditi
 
 
 def _scenario(nodes: Sequence[NodeSettings], side_m: float, conditions: Conditions) -> Scenario:
-    seconds, channel, seed = conditions
-    return Scenario(seed, seconds * SECOND, (side_m, side_m), channel, CC2420, MAC, tuple(nodes))
+    seconds, (channel, propagation), seed = conditions
+    field, limit = (side_m, side_m), seconds * SECOND
+    return Scenario(seed, limit, field, channel, CC2420, MAC, tuple(nodes), propagation=propagation)
 
 
 def _run(scenario: Scenario, rates_per_s: Sequence[float], payload: int) -> Counts:

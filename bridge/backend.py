@@ -24,6 +24,8 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import PREFIX as PROPAGATION
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.python_protocol.agent import Agent
@@ -99,6 +101,21 @@ class Move(NamedTuple):
     y: float
 
 
+class Course(NamedTuple):
+    """From `at` on, `node` goes straight from (x, y) metres and is at (to_x, to_y) at `until`, where it stays.
+
+    It replaces the rest of the node's way; a halt has `until` == `at`.
+    """
+
+    node: NodeId
+    at: SimTime
+    x: float
+    y: float
+    until: SimTime
+    to_x: float
+    to_y: float
+
+
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
     """A node's boot time, and how many simulator ns one ns of its timers lasts."""
@@ -146,6 +163,11 @@ class Hello:
     framing: Framing | None = None
     report_sent: Callable[[Sequence[NodeId]], None] | None = None
     overhear: Callable[[Sequence[NodeId]], None] | None = None
+    steer: Callable[[Course], None] | None = None
+    """Moves a node that its agent moves, with the next `advance`, before its transmissions. None: it cannot.
+
+    Courses come in the order of `at`, which is not before now. `Totals.moves` leaves such nodes out.
+    """
 
 
 class Step(NamedTuple):
@@ -223,7 +245,8 @@ def is_foreign(factory: BackendFactory) -> bool:
     return not type(factory).__module__.startswith("roambus.")
 
 
-_SHADOWING = ("sigma_db", "bidirectional_sigma_db", "x_cell_m", "y_cell_m", "signal_delivery_threshold_dbm")
+_SHADOWING = ("sigma_db", "bidirectional_sigma_db")
+_CELLS = ("x_cell_m", "y_cell_m", "signal_delivery_threshold_dbm")
 _RECEPTION = (
     "cca_threshold_dbm",
     "symbols_for_rssi",
@@ -239,7 +262,8 @@ _ACCESS = (
 )  # fmt: skip
 _SUPPLY = ("initial_energy_j", "baseline_power_mw")
 _RADIO_ALONE = (
-    *(path_of(ChannelSettings, name) for name in _SHADOWING),
+    *(path_of(LogDistance, name) for name in _SHADOWING),
+    *(path_of(ChannelSettings, name) for name in _CELLS),
     *(path_of(RadioSettings, name) for name in _RECEPTION),
     *(path_of(TunableMacSettings, name) for name in _ACCESS),
     *(path_of(NodeSettings, name) for name in _SUPPLY),
@@ -250,7 +274,15 @@ UNUSED_KEYS: dict[str, tuple[str, ...]] = {
     "radio": ("SN.ideal.", "SN.ns3."),
     "castalia": ("SN.ideal.", "SN.ns3.", "SN.links.", "SN.interference."),
     "ns3": ("SN.ideal.", "SN.links.", "SN.interference."),
-    "ideal": ("SN.ns3.", "SN.links.", "SN.interference.", TEMPORAL_FILE.name, LOSSES_FILE.name, *_RADIO_ALONE),
+    "ideal": (
+        "SN.ns3.",
+        PROPAGATION,
+        "SN.links.",
+        "SN.interference.",
+        TEMPORAL_FILE.name,
+        LOSSES_FILE.name,
+        *_RADIO_ALONE,
+    ),
 }
 """Prefixes of keys that a back-end ignores, by name; others use them."""
 

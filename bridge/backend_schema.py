@@ -58,8 +58,9 @@ def check_hello(hello: Any) -> None:
         _is(hello.own, LocalNode, "its own node is")
         Schema(len(nodes), hello.time_limit).check_node(hello.own.node, "its own node is")
         _whole(hello.own.since, "the start of its own node", 0, GREATEST)
-    if hello.take_note is not None and not callable(hello.take_note):
-        _refuse(f"take_note is {hello.take_note!r:.40}, which cannot be called")
+    for name in ("take_note", "steer"):
+        if (given := getattr(hello, name)) is not None and not callable(given):
+            _refuse(f"{name} is {given!r:.40}, which cannot be called")
 
 
 class Schema:

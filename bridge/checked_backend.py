@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from types import FrameType
 
-from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Course, Hello, Step, Totals, Transmission
 from roambus.bridge.backend_schema import AnswerError, Schema, check_hello
 from roambus.bridge.system import watch
 from roambus.bridge.system.errors import BackendError, RoambusError
@@ -46,7 +48,12 @@ class CheckedBackend:
         with self._checking():
             check_hello(hello)
         self._schema, self._limit = Schema(len(hello.nodes), hello.time_limit), hello.time_limit
-        return hello
+        return hello if hello.steer is None else replace(hello, steer=partial(self._steer, hello.steer))
+
+    def _steer(self, steer: Callable[[Course], None], course: Course) -> None:
+        """Move a node."""
+        with self._calling("steer"):
+            steer(course)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Let the back-end go on, and check its Step."""

@@ -114,10 +114,14 @@ def judge(parts: Sequence[Part], significance: float = SIGNIFICANCE) -> Verdict:
         return Verdict.NOT_MEASURED
     if all(part.supports and part.p < significance for part in parts):
         return Verdict.HOLDS
-    contrary = [1.0 if part.supports or math.isnan(part.p) else part.p for part in parts]
-    if any(adjusted < significance for adjusted in holm(contrary)):
+    if any(adjusted < significance for adjusted in holm([_against(part) for part in parts])):
         return Verdict.DOES_NOT_HOLD
     return Verdict.NOT_SIGNIFICANT
+
+
+def _against(part: Part) -> float:
+    """The p with which the part speaks against its claim."""
+    return 1.0 if part.supports or math.isnan(part.p) else part.p
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -186,7 +190,16 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
         parts = list(test.parts(measured))
     except NotMeasuredError as missing:
         return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),), (), test.figure)
-    return Claim(number, test.text, test.reading, judge(parts), tuple(map(str, parts)), tuple(parts), test.figure)
+    evidence = tuple(_with_correction(parts, judge(parts)))
+    return Claim(number, test.text, test.reading, judge(parts), evidence, tuple(parts), test.figure)
+
+
+def _with_correction(parts: Sequence[Part], verdict: Verdict) -> Iterator[str]:
+    """The parts as texts, each with Holm's p where that leaves open what p alone would settle."""
+    for part, adjusted in zip(parts, holm([_against(part) for part in parts]), strict=True):
+        is_overruled = verdict is Verdict.NOT_SIGNIFICANT and _against(part) < SIGNIFICANCE
+        note = f"; {format_p(adjusted)} with Holm's correction for {len(parts)} parts" if is_overruled else ""
+        yield f"{str(part).removesuffix(')')}{note})"
 
 
 def format_claims(claims: Iterable[Claim]) -> str:

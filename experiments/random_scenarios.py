@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -91,9 +92,12 @@ def drawn_interests(  # noqa: PLR0913  # what a template says, by name
     ]
 
 
-def drawn_nodes(purpose: str, seed: int, nodes: int, share: float) -> list[NodeId]:
-    """A share of the nodes, in their order."""
-    return sorted(Random(f"{purpose}/{seed}/{nodes}").sample(range(nodes), round(share * nodes)))
+def drawn_nodes(
+    purpose: str, seed: int, nodes: int, share: float, among: Sequence[NodeId] | None = None
+) -> list[NodeId]:
+    """A share of the nodes, or of those `among` them, in their order."""
+    all_of_them = range(nodes) if among is None else among
+    return sorted(Random(f"{purpose}/{seed}/{nodes}").sample(all_of_them, round(share * len(all_of_them))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.system.files import read_lines
@@ -23,22 +24,23 @@ _MOST_DB = 1000
 Point = tuple[float, float]
 
 
-def wall_losses(
+def wall_losses(  # noqa: PLR0913  # each is a fact of the map
     walls: Path | str,
     out: Path | str,
     *,
     places: Sequence[Point] = (),
     field: Point | None = None,
     channel: ChannelSettings | None = None,
+    law: LogDistance | None = None,
 ) -> Path:
     """Write the map of the CSV `walls` (x1, y1, x2, y2 in metres, dB), and return it.
 
     Static nodes have `places`; where nodes move, give the `field`'s sides, and its cells are the places. Raises
     UserError naming file and line, OSError.
     """
-    law, (width, height) = channel or ChannelSettings(), field or (0.0, 0.0)
-    columns, rows = math.ceil(width / law.x_cell_m), math.ceil(height / law.y_cell_m)
-    middles = [((x + 0.5) * law.x_cell_m, (y + 0.5) * law.y_cell_m) for y in range(rows) for x in range(columns)]
+    law, cells, (width, height) = law or LogDistance(), channel or ChannelSettings(), field or (0.0, 0.0)
+    columns, rows = math.ceil(width / cells.x_cell_m), math.ceil(height / cells.y_cell_m)
+    middles = [((x + 0.5) * cells.x_cell_m, (y + 0.5) * cells.y_cell_m) for y in range(rows) for x in range(columns)]
     if bool(places) == bool(middles):
         raise UserError("give the places of static nodes, or the field in whose cells nodes move")
     at = np.array(places or middles, dtype=float)

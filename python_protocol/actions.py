@@ -7,6 +7,7 @@ Runs make millions, so they are not frozen, and constructors call a check only f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from roambus.python_protocol.events import TimerKey
@@ -20,6 +21,8 @@ LAST_NODE = 65533
 """In IEEE 802.15.4 the next number names no node, and the one after it is BROADCAST."""
 LARGEST = 2**31
 """Numbers in the trace are less than this."""
+SLOWEST_MPS = 0.001
+"""A slower way could end after the last time that there is."""
 
 
 @dataclass(slots=True, init=False)
@@ -149,7 +152,36 @@ class Note:
         check_note_name(self.name)
 
 
-Action = Send | SetTimer | CancelTimer | Deliver | Note
+@dataclass(slots=True, init=False)
+class GoTo:
+    """Sends the node straight to a place of the field, in place of where it goes now; then comes `Arrived`.
+
+    For nodes that their agents move (docs/guide/moving.md).
+    """
+
+    x_m: float
+    y_m: float
+    speed_mps: float
+
+    def __init__(self, x_m: float, y_m: float, speed_mps: float) -> None:
+        """Raise TypeError or ValueError for an impossible place or speed."""
+        self.x_m, self.y_m, self.speed_mps = x_m, y_m, speed_mps
+        self.check()
+
+    def check(self) -> None:
+        """Raise TypeError or ValueError for an impossible place or speed."""
+        for what, value in (("x", self.x_m), ("y", self.y_m), ("speed", self.speed_mps)):
+            check_finite(f"{what} of a go_to", value)
+        if self.speed_mps < SLOWEST_MPS:
+            raise ValueError(f"a go_to at {self.speed_mps:g} m/s: it is at least {SLOWEST_MPS:g} m/s; halt() stops")
+
+
+@dataclass(slots=True)
+class Halt:
+    """Stops the node where it is, and forgets where it was going."""
+
+
+Action = Send | SetTimer | CancelTimer | Deliver | Note | GoTo | Halt
 """Anything that `Agent.handle` can return."""
 
 
@@ -213,6 +245,14 @@ def check_number(what: str, number: Any) -> None:
         raise TypeError(f"{what} = {number!r} is of type {_type(number)}: it is an int, or None")
     if not -LARGEST <= number < LARGEST:
         raise ValueError(f"{what} = {number} does not fit in the four bytes that the trace has for it")
+
+
+def check_finite(what: str, number: Any) -> None:
+    """Raise TypeError or ValueError unless it is a finite number."""
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        raise TypeError(f"the {what} is {number!r}, of type {_type(number)}: write a number")
+    if not isfinite(number):
+        raise ValueError(f"the {what} is {number!r}: write a finite number")
 
 
 def check_text(what: str, text: Any) -> None:

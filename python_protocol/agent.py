@@ -21,6 +21,8 @@ from roambus.python_protocol.actions import (
     Action,
     CancelTimer,
     Deliver,
+    GoTo,
+    Halt,
     Note,
     Send,
     SetTimer,
@@ -50,7 +52,7 @@ _HANDLES, _TIMES = "__handles__", "__times__"
 """A method's arguments of `on` and `on_timer`."""
 
 
-_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "perform", "take", "dispatch")
+_TAKEN = ("send", "set_timer", "cancel_timer", "deliver", "note", "go_to", "halt", "perform", "take", "dispatch")
 """Methods that no other method may hide: handlers and drivers call them."""
 
 
@@ -139,6 +141,14 @@ class Process:
     ) -> None:
         """Write a row into the trace; `trace_rows` names those that metrics read."""
         self._actions.append(Note(name, message_type, notification_id, peer, bytes, hops, detail))
+
+    def go_to(self, x: float, y: float, *, speed: float) -> None:
+        """Go straight to (x, y) in m at `speed` in m/s, in place of any other way (see `GoTo`)."""
+        self._actions.append(GoTo(x, y, speed))
+
+    def halt(self) -> None:
+        """Stop where the node is."""
+        self._actions.append(Halt())
 
     def perform(self, actions: Iterable[Action]) -> None:
         """Add the actions of a part."""

@@ -163,6 +163,14 @@ class Attach:
     """The application comes back, to whatever broker is near."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """The node has reached the place (m) of its last `GoTo`, and rests there."""
+
+    x: float
+    y: float
+
+
 Event = (
     Started
     | Received
@@ -179,5 +187,6 @@ Event = (
     | Publish
     | Detach
     | Attach
+    | Arrived
 )
 """Any event for `Agent.handle`."""

@@ -44,10 +44,11 @@ if TYPE_CHECKING:  # where each name comes from, for type checkers and for `home
     from roambus.experiments.walls import wall_losses
     from roambus.notebook import FinishedRun, run, sweep
     from roambus.paused import PausedRun, paused_run
-    from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
+    from roambus.python_protocol.actions import Action, CancelTimer, Deliver, GoTo, Halt, Note, Send, SetTimer
     from roambus.python_protocol.agent import Agent, Jitter, Listing, Process, Recent, on, on_timer
     from roambus.python_protocol.events import (
         NO_LINK,
+        Arrived,
         Attach,
         Crashed,
         Detach,
@@ -108,6 +109,7 @@ __all__ = [
     "Action",
     "Agent",
     "AgentError",
+    "Arrived",
     "Attach",
     "BackendError",
     "CancelTimer",
@@ -119,6 +121,8 @@ __all__ = [
     "Event",
     "Filter",
     "FinishedRun",
+    "GoTo",
+    "Halt",
     "Integer",
     "Jitter",
     "Kind",

@@ -25,7 +25,8 @@ from random import Random
 from benchmarks.trials.damage import damage, forge_json, forge_table
 from benchmarks.trials.formats import INPUTS, lay_inputs
 from benchmarks.trials.harness import Chapter, Outcome, TrialOptions, patience
-from roambus.bridge.formats.movement import Extent, read_movement
+from roambus.bridge.formats.format import Extent
+from roambus.bridge.formats.movement import read_movement
 from roambus.bridge.runs.layout import find_traces, read_asked
 from roambus.bridge.system.errors import RoambusError
 from roambus.bridge.trace.parquet import damage_of, read_trace

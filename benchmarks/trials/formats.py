@@ -15,8 +15,8 @@ from pathlib import Path
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.formats.contacts import read_contacts
+from roambus.bridge.formats.format import Extent
 from roambus.bridge.formats.ini.radio import read_losses
-from roambus.bridge.formats.movement import Extent
 from roambus.bridge.formats.recordings import read_k7
 from roambus.bridge.formats.temporal_model import read_temporal_model
 from roambus.bridge.runs.log import cpu_seconds, maker_of, remarks_in

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from roambus.bridge.formats.movement import Extent, time_s
+from roambus.bridge.formats.format import Contact, ContactFormat, Extent, Pair, mistakes_of, read_file, time_s
 from roambus.bridge.scenario.plans import LinkChange
-from roambus.bridge.system.errors import UserError, mistakes_at
-from roambus.bridge.system.files import read_lines
+from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.schema import LATEST_S
-from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 _COLUMNS = ("start", "end", "a", "b")
@@ -33,9 +30,6 @@ _UP = {"up": True, "down": False}
 _CONNECTION = "CONN"
 _OF_MESSAGES = ("C", "S", "DE", "A", "DR", "R")
 """The ONE's actions that concern messages."""
-_FORMS = "give CONN events of the ONE (10.5 CONN 3 7 up), or CSV whose heading has the columns start, end, a and b"
-
-Pair = tuple[NodeId, NodeId]
 
 
 class Contacts(NamedTuple):
@@ -47,24 +41,12 @@ class Contacts(NamedTuple):
 
 def read_contacts(path: Path, extent: Extent) -> Contacts:
     """Return link changes by time; raise UserError with file and line, or OSError."""
-    lines = read_lines(path)
-    number, first = next(lines, (0, ""))
-    separator = next((candidate for candidate in _SEPARATORS if set(_COLUMNS) <= set(_cells(first, candidate))), None)
-    if separator is not None:
-        with mistakes_at(f"{path}:{number}"):
-            reader: _Csv | _Events = _Csv(_cells(first, separator), separator, extent)
-    else:
-        reader = _Events(extent)
-        lines = chain([(number, first)] if first else (), lines)
-    for number, line in lines:
-        with mistakes_at(f"{path}:{number}"):
-            reader.take(line)
-    contacts = list(reader.contacts())
+    reader = read_file(path, ContactFormat, extent)  # type: ignore[type-abstract]  # its subclasses are asked
+    with mistakes_of(reader, path):
+        contacts = [_checked(contact, extent) for contact in reader.contacts()]
     if not contacts:
-        problem = (
-            f"its {reader.passing} contacts end when they begin" if reader.passing else "there is no contact in it"
-        )
-        raise UserError(f"{path}: {problem}: {_FORMS}")
+        problem = f"its {reader.passing} contacts end when they begin" if reader.passing else reader.NOTHING
+        raise UserError(f"{path}: {problem}: give {reader.FORM}")
     if (begin := min(start for _, start, _ in contacts)) >= extent.time_limit:
         limit = extent.time_limit / SECOND
         raise UserError(f"{path}: its first contact, at {begin / SECOND:g} s, is after the run of {limit:g} s")
@@ -74,7 +56,13 @@ def read_contacts(path: Path, extent: Extent) -> Contacts:
     return Contacts(tuple(changes), reader.passing)
 
 
-Contact = tuple[Pair, SimTime, SimTime]
+def _checked(contact: Contact, extent: Extent) -> Contact:
+    """Return a contact; raise ValueError for one that no file can have, as a package's format may make it."""
+    (first, second), start, end = contact
+    read_pair(extent, str(first), str(second))
+    if not (first < second and 0 <= start < end):
+        raise ValueError(f"there is no contact of {first} and {second} from {start} ns to {end} ns")
+    return contact
 
 
 def _changes(contacts: list[Contact], limit: SimTime) -> Iterator[LinkChange]:
@@ -100,11 +88,16 @@ def _joined(spans: list[tuple[SimTime, SimTime]]) -> Iterator[tuple[SimTime, Sim
     yield begins, ends
 
 
-def _read_pair(extent: Extent, a: str, b: str) -> Pair:
+def read_pair(extent: Extent, a: str, b: str) -> Pair:
+    """Read two different nodes; raise ValueError."""
     first, second = extent.node(a.strip()), extent.node(b.strip())
     if first == second:
         raise ValueError(f"node {first} meets itself")
     return first, second
+
+
+def _separator_of(line: str) -> str | None:
+    return next((one for one in _SEPARATORS if set(_COLUMNS) <= set(_cells(line, one))), None)
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -114,11 +107,24 @@ def _cells(line: str, separator: str) -> list[str]:
         raise ValueError(f"this is no line of CSV: {error}") from None
 
 
-class _Csv:
-    def __init__(self, columns: list[str], separator: str, extent: Extent) -> None:
-        self._extent = extent
+class ContactsCsv(ContactFormat):
+    """CSV with a heading."""
+
+    FORM = "CSV whose heading has the columns start, end, a and b"
+
+    def __init__(self, extent: Extent) -> None:
+        super().__init__(extent)
         self.passing = 0
-        """How many contacts end when they begin: no frame passes in them."""
+        self._separator = ""
+        self._width, self._places = 0, [0]
+        self._contacts: list[Contact] = []
+
+    @classmethod
+    def begins(cls, line: str) -> bool:
+        """Return whether this heading has all columns."""
+        return _separator_of(line) is not None
+
+    def _read_heading(self, separator: str, columns: list[str]) -> None:
         self._separator = separator
         if twice := next((name for name in columns if columns.count(name) > 1), None):
             raise ValueError(f"the heading has the column {twice!r} twice")
@@ -129,10 +135,13 @@ class _Csv:
         if others := [name for name in columns if name not in _COLUMNS]:
             raise ValueError(f"the heading has the column {others[0]!r}, which is not used: leave it out")
         self._width, self._places = len(columns), [columns.index(name) for name in _COLUMNS]
-        self._contacts: list[Contact] = []
 
-    def take(self, line: str) -> None:
-        """Take one line; raise ValueError for no contact."""
+    def take(self, number: int, line: str) -> None:
+        """Take the heading or one contact; raise ValueError for neither."""
+        del number
+        if not self._width and (separator := _separator_of(line)) is not None:
+            self._read_heading(separator, _cells(line, separator))
+            return
         cells = _cells(line, self._separator)
         if len(cells) != self._width:
             raise ValueError(f"{line:.40} has {len(cells)} columns, and the heading has {self._width}")
@@ -140,7 +149,7 @@ class _Csv:
         begins, ends = from_seconds(time_s(start)), from_seconds(time_s(end))
         if ends < begins:
             raise ValueError(f"a contact that begins at {start} s cannot end at {end} s")
-        a_node, b_node = sorted(_read_pair(self._extent, a, b))
+        a_node, b_node = sorted(read_pair(self.extent, a, b))
         self.passing += begins == ends
         if begins < ends:
             self._contacts.append(((a_node, b_node), begins, ends))
@@ -150,24 +159,32 @@ class _Csv:
         return iter(self._contacts)
 
 
-class _Events:
+class OneEvents(ContactFormat):
     """The ONE's events in time order.
 
     Each node can record a contact (`2 CONN 9`, `9 CONN 2`): two overlapping ones.
     """
 
+    FORM = "CONN events of the ONE, 10.5 CONN 3 7 up"
+
     def __init__(self, extent: Extent) -> None:
-        self._extent = extent
+        super().__init__(extent)
         self.passing = 0
         self._begun: dict[Pair, SimTime] = {}
         self._contacts: list[Contact] = []
         self._last: SimTime = 0
 
-    def take(self, line: str) -> None:
+    @classmethod
+    def begins(cls, line: str) -> bool:
+        """Return whether the line is an event."""
+        return line.split()[1:2] in ([action] for action in (_CONNECTION, *_OF_MESSAGES))
+
+    def take(self, number: int, line: str) -> None:
         """Take one line; raise ValueError for no event or no change."""
+        del number
         words = line.split()
         if len(words) < 2 or (words[1] != _CONNECTION and words[1] not in _OF_MESSAGES):
-            raise ValueError(f"{line:.40} is neither an event of the ONE nor a heading of CSV: {_FORMS}")
+            raise ValueError(f"{line:.40} is no event of the ONE, such as 10.5 CONN 3 7 up")
         at = from_seconds(time_s(words[0]))
         if words[1] != _CONNECTION:
             return
@@ -176,7 +193,7 @@ class _Events:
         if at < self._last:
             raise ValueError(f"an event at {words[0]} s comes after a later one")
         self._last = at
-        self._change(_read_pair(self._extent, words[2], words[3]), at, up=_UP[words[4]])
+        self._change(read_pair(self.extent, words[2], words[3]), at, up=_UP[words[4]])
 
     def _change(self, pair: Pair, at: SimTime, *, up: bool) -> None:
         if not up and pair not in self._begun:

@@ -1,34 +1,29 @@
-"""Files of movement: native traces of BonnMotion, and the files of ns-2's `setdest`.
+"""Files of movement: native traces of BonnMotion, the files of ns-2's `setdest`, and formats of packages.
 
-Both become way-points per node from time 0, in ascending times; a node rests at its last. Anything unknown, or outside
-the scenario's nodes, field and duration, is an error with file and line. Nothing is repaired: no figure would show a
-deviation from the file.
+All become way-points per node from time 0, in ascending times; a node rests at its last. Anything unknown, or outside
+the scenario's nodes, field and duration, is an error with file and line.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from roambus.bridge.formats.format import Extent, MovementFormat, Ways, check_ways, mistakes_of, read_file, time_s
 from roambus.bridge.mobility.model import WayPoint
-from roambus.bridge.system.errors import UserError, mistakes_at
+from roambus.bridge.system.errors import mistakes_at
 from roambus.bridge.system.files import read_lines
-from roambus.bridge.trace.schema import LATEST_S
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import read_number
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.simtime import SECOND
 
 SLOWEST_MPS = 1e-6
 """Slower is a mistake: under a metre in eleven days."""
-
-Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""Each node's way-points from time 0, times ascending; it rests at the last."""
 
 _NUMBER = re.compile(r"[-+.\d]")
 _START = re.compile(r"\$node_\((\d+)\)\s+set\s+([XYZ])_\s+(\S+)")
@@ -38,26 +33,13 @@ _MOVEMENTS = (".movements.gz", ".movements")
 
 
 def read_movement(path: Path, extent: Extent) -> Ways:
-    """Return every node's way; raise UserError with file and line, or OSError.
-
-    BonnMotion begins with a number, ns-2 with a word.
-    """
-    reader: BonnMotion | SetDest | None = None
-    for position, line in read_lines(path):
-        if reader is None:
-            reader = BonnMotion(extent) if _NUMBER.match(line) else SetDest(extent)
-        with mistakes_at(f"{path}:{position}"):
-            reader.take(position, line)
-    if reader is None:
-        raise UserError(
-            f"{path}: no node moves here; give a trace of BonnMotion (t x y t x y ...) or of ns-2's setdest"
-        )
-    params = params_file(path) if isinstance(reader, BonnMotion) else None
-    with mistakes_at(path):
+    """Return every node's way; raise UserError with file and line, or OSError."""
+    reader = read_file(path, MovementFormat, extent)  # type: ignore[type-abstract]  # its subclasses are asked
+    with mistakes_of(reader, path):
         ways = reader.ways()
+        check_ways(reader, ways)
         _check_begin(ways, extent.time_limit / SECOND)
-    if params is not None:
-        check_params(params, extent, len(ways))
+    reader.check(path)
     return ways
 
 
@@ -68,61 +50,38 @@ def _check_begin(ways: Ways, limit_s: float) -> None:
         raise ValueError(f"the first node moves at {begin:g} s, after the run of {limit_s:g} s (sim-time-limit)")
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Number of nodes, field size (m), run length (ns)."""
-
-    nodes: int
-    field_m: tuple[float, float]
-    time_limit: SimTime
-
-    def node(self, text: str) -> NodeId:
-        """Read a node number; raise ValueError if the scenario lacks it."""
-        if not text.isdecimal() or len(text) > 9 or int(text) >= self.nodes:
-            raise ValueError(
-                f"node {text:.20} is not one of the {self.nodes} nodes, 0 to {self.nodes - 1} (SN.numNodes)"
-            )
-        return int(text)
-
-    def place(self, x: str, y: str) -> tuple[float, float]:
-        """Read a place; raise ValueError outside the field."""
-        return self.coordinate("x", x), self.coordinate("y", y)
-
-    def coordinate(self, axis: str, text: str) -> float:
-        """Read metres; raise ValueError outside the flat field."""
-        value, limit = read_number(text), (*self.field_m, 0.0)["xyz".index(axis)]
-        if not 0 <= value <= limit:
-            raise ValueError(f"{axis} = {text:.20} is out of the field, 0 to {limit:g} m (SN.field_{axis})")
-        return value
-
-
-def time_s(text: str) -> float:
-    """Read seconds; raise ValueError for no time of a run."""
-    value = read_number(text)
-    if not 0 <= value <= LATEST_S:
-        raise ValueError(f"{text[:20]} is not a time from 0 to {LATEST_S:g} s")
-    return value
-
-
-class BonnMotion:
+class BonnMotion(MovementFormat):
     """Takes a trace's lines; the n-th is node n's."""
 
+    FORM = "a trace of BonnMotion, t x y t x y ..."
+
     def __init__(self, extent: Extent) -> None:
-        self._extent = extent
+        super().__init__(extent)
         self._ways: list[tuple[WayPoint, ...]] = []
         self._last = 0
 
-    def take(self, position: int, line: str) -> None:
-        """Take the line at that position; raise ValueError."""
-        if self._last and position > self._last + 1:
+    @classmethod
+    def begins(cls, line: str) -> bool:
+        """Return whether the line begins with a number."""
+        return _NUMBER.match(line) is not None
+
+    def take(self, number: int, line: str) -> None:
+        """Take the line with that number; raise ValueError."""
+        if self._last and number > self._last + 1:
             raise ValueError("an empty line comes before it, but each line is a node's")
-        self._last = position
-        self._extent.node(str(len(self._ways)))
+        self._last = number
+        self.extent.node(str(len(self._ways)))
         self._ways.append(tuple(self._way(line.split())))
 
     def ways(self) -> dict[NodeId, tuple[WayPoint, ...]]:
         """Return each node's way."""
         return dict(enumerate(self._ways))
+
+    def check(self, path: Path) -> None:
+        """Raise UserError with file and line unless the trace fits the `.params` beside it."""
+        params = params_file(path)
+        if params is not None:
+            check_params(params, self.extent, len(self._ways))
 
     def _way(self, words: list[str]) -> Iterator[WayPoint]:
         if len(words) % 3:
@@ -131,7 +90,7 @@ class BonnMotion:
             )
         last: WayPoint | None = None
         for at, x, y in zip(words[::3], words[1::3], words[2::3], strict=True):
-            point = WayPoint(time_s(at), *self._extent.place(x, y))
+            point = WayPoint(time_s(at), *self.extent.place(x, y))
             if last is None:
                 yield point._replace(time_s=0.0)  # it has been there since the start
             elif point.time_s < last.time_s or (point.time_s == last.time_s and point != last):
@@ -197,23 +156,31 @@ class Order(NamedTuple):
     speed_mps: float
 
 
-class SetDest:
+class SetDest(MovementFormat):
     """Takes a file's lines in any order, sorted by time later."""
 
+    FORM = "a file of ns-2's setdest, $node_(0) set X_ 10"
+
     def __init__(self, extent: Extent) -> None:
-        self._extent = extent
+        super().__init__(extent)
         self._starts: dict[NodeId, dict[str, float]] = {}
         self._orders: dict[NodeId, list[Order]] = {}
 
-    def take(self, _: int, line: str) -> None:
+    @classmethod
+    def begins(cls, line: str) -> bool:
+        """Return whether the line begins with a variable of Tcl, or has the distances that setdest writes."""
+        return line.startswith("$") or _GOD in line
+
+    def take(self, number: int, line: str) -> None:
         """Take the next line; raise ValueError."""
+        del number
         line = line.rstrip("; \t")  # Tcl ends an order with it before a comment
         if start := _START.fullmatch(line):
-            self._start(self._extent.node(start[1]), start[2], start[3])
+            self._start(self.extent.node(start[1]), start[2], start[3])
         elif order := _ORDER.fullmatch(line):
             at, node, x, y, speed = order.groups()
-            command = Order(time_s(at), *self._extent.place(x, y), speed_mps(speed))
-            self._orders.setdefault(self._extent.node(node), []).append(command)
+            command = Order(time_s(at), *self.extent.place(x, y), speed_mps(speed))
+            self._orders.setdefault(self.extent.node(node), []).append(command)
         elif line and _GOD not in line:
             raise ValueError(f"{line[:60]!r} neither sets a node's X_, Y_ or Z_ nor gives it a setdest")
 
@@ -228,7 +195,7 @@ class SetDest:
         place = self._starts.setdefault(node, {})
         if axis in place:
             raise ValueError(f"node {node} has an {axis}_ already")
-        place[axis] = self._extent.coordinate(axis.lower(), text)
+        place[axis] = self.extent.coordinate(axis.lower(), text)
 
     def _way(self, node: NodeId, start: dict[str, float]) -> tuple[WayPoint, ...]:
         way = [WayPoint(0.0, start["X"], start["Y"])]

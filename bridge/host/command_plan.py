@@ -12,13 +12,15 @@ from random import Random
 from typing import NamedTuple, cast
 
 from roambus.bridge.backend import NodeInfo
-from roambus.bridge.host.positions import Areas, follow, located, motion
+from roambus.bridge.host.positions import Areas, follow, located
 from roambus.bridge.host.topics import drawn_publications
+from roambus.bridge.mobility.paths import motion
 from roambus.bridge.scenario.definition import Command, Follow, Publication, Publications, Scenario
 from roambus.bridge.scenario.nodes import Handling
 from roambus.bridge.scenario.tree import OutagesByNode, outage_at, outages
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.bridge.trace.schema import TraceRow
+from roambus.python_protocol.actions import GoTo, Halt
 from roambus.python_protocol.events import (
     Attach,
     Detach,
@@ -42,7 +44,7 @@ class _Planned(NamedTuple):
     carried_out: SimTime
     due: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow | GoTo | Halt
 
 
 def commands(scenario: Scenario, nodes: Sequence[NodeInfo]) -> list[TimedEvent]:

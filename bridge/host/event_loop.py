@@ -11,7 +11,8 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from operator import itemgetter
 from random import Random
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from roambus.bridge.backend import DEATHS, SENT, Backend, Delivery, Failure, Fra
 from roambus.bridge.host.agents import NOT_HEARING, Wrapper, describe_failure, hearing_of, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.command_plan import TimedEvent, commands, own_part, trace_command
+from roambus.bridge.host.courses import Arriving, Courses
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.host.fault_injector import FaultInjector
 from roambus.bridge.host.fragments import Fragments
@@ -41,7 +43,7 @@ from roambus.python_protocol.actions import (
     check_time,
 )
 from roambus.python_protocol.agent import Agent, check_answer
-from roambus.python_protocol.events import Event, Publish, Received, SendFailed, Sent, Started, TimerFired
+from roambus.python_protocol.events import Arrived, Event, Publish, Received, SendFailed, Sent, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
@@ -96,7 +98,12 @@ class Host:
         self._hearing = hearing_of(self._agents) if not around else NOT_HEARING
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
-        self._faults = FaultInjector(scenario.faults, self._queue, trace, self._call_agent, self._handle)
+        down: set[NodeId] = set()
+        self._courses = Courses(scenario, self._queue, down)
+        if self._receivers:
+            self._courses.follow(self._receivers.follow)
+        calls = self._call_agent, self._handle
+        self._faults = FaultInjector(scenario.faults, self._queue, trace, *calls, down, self._courses.stop)
         self.failures: Counter[str] = Counter()
         """Failed sends by reason."""
         self._is_deaf = SendFailed not in agent_class.handlers
@@ -128,6 +135,8 @@ class Host:
         finally:
             totals = self._backend.close()
         self._trace_unsent(end, totals)
+        if moves := self._courses.moves(end):
+            totals = replace(totals, moves=sorted([*totals.moves, *moves], key=itemgetter(0, 1)))
         trace_totals(self._trace, end, totals)
         return totals
 
@@ -145,7 +154,9 @@ class Host:
         if hello.report_sent and (asking := [agent.node for agent in self._agents if agent.needs_sent]):
             hello.report_sent(asking)
         listen(hello, self._agents, self._scenario.agent)
+        self._courses.begin(hello)
         self._executor = ActionExecutor(hello, self._queue, self._trace, self._codec, down, with_faults=with_faults)
+        self._executor.executing |= self._courses.executing
         if self._fragments is not None:
             longest = hello.framing.most_bytes if hello.framing else self._scenario.room_bytes
             self._fragments.fit(longest)
@@ -222,6 +233,7 @@ class Host:
     def _learn(self, step: Step) -> None:
         for node in step.deaths:
             self._faults.die(node)
+        self._courses.learn(step.moves)
         if self._receivers:
             self._receivers.learn(step.moves)
 
@@ -284,9 +296,14 @@ class Host:
             if type(event) is Publish:
                 self._executor.unpublished.discard(str(event.notification.id))
             trace_command(self._trace, self._queue.now, node, event, self._scenario.nodes[node].roles)
+            if (move := self._courses.executing.get(type(event))) is not None:
+                move(node, event)
+                return
         else:
             self._queue.forget_timer(node, event.key)
-            if type(event.key) is Postponed:
+            if type(event.key) is Arriving:
+                event = Arrived(event.key.x, event.key.y)
+            elif type(event.key) is Postponed:
                 try:
                     self._executor.send(node, event.key.send)
                 except Exception as error:

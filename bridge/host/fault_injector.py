@@ -37,13 +37,22 @@ Handle = Callable[[NodeId, Event], None]
 class FaultInjector:
     """Coming faults and nodes that are down; `call` runs the agent's handler, `handle` the host's.
 
+    `stop` halts a node that crashes or dies.
+
     Unused in runs without faults.
     """
 
-    def __init__(
-        self, faults: Sequence[Fault], queue: EventQueue, trace: TraceWriter, call: Handle, handle: Handle
+    def __init__(  # noqa: PLR0913, PLR0917  # the parts of a run that a fault reaches
+        self,
+        faults: Sequence[Fault],
+        queue: EventQueue,
+        trace: TraceWriter,
+        call: Handle,
+        handle: Handle,
+        down: set[NodeId],
+        stop: Callable[[NodeId], None],
     ) -> None:
-        self.down: set[NodeId] = set()
+        self.down = down
         """Crashed or frozen nodes."""
         self.waiting: dict[NodeId, list[tuple[int, Event]]] = {}
         """Each frozen node's due events, with their numbers."""
@@ -54,6 +63,7 @@ class FaultInjector:
         self._trace = trace
         self._call = call
         self._handle = handle
+        self._stop = stop
 
     def next_time(self) -> SimTime | None:
         """The time of the next fault."""
@@ -78,8 +88,7 @@ class FaultInjector:
         self.dead.add(node)
         if node not in self.down:
             self._fail(node, crashed=True)
-        self.waiting.pop(node, None)
-        self._queue.cancel_timers(node)
+        self._forget(node)
 
     def report(self, node: NodeId, outcome: SendFailed | Sent) -> None:
         """Report to the node now or on recovery; a crashed one never learns it."""
@@ -93,10 +102,14 @@ class FaultInjector:
         self.down.add(node)
         self._call(node, EVENT_OF_FAULT[FaultKind.CRASH if crashed else FaultKind.FREEZE])
         if crashed:
-            self.waiting.pop(node, None)
-            self._queue.cancel_timers(node)
+            self._forget(node)
         else:
             self.waiting[node] = []
+
+    def _forget(self, node: NodeId) -> None:
+        self.waiting.pop(node, None)
+        self._queue.cancel_timers(node)
+        self._stop(node)
 
     def _recover(self, node: NodeId) -> None:
         self.down.remove(node)

@@ -5,11 +5,9 @@ A fix depends on seed, node and time alone, so that every back-end, a rerun and 
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf
-from operator import itemgetter
 from random import Random
 from typing import cast
 
@@ -17,20 +15,16 @@ from roambus.bridge.backend import Move
 from roambus.bridge.host.agents import Handle
 from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.model import WayPoint
-from roambus.bridge.mobility.paths import Path, paths_of
+from roambus.bridge.mobility.paths import Pair, Path, motion, paths_of, steered
 from roambus.bridge.scenario.definition import Command, Follow, Publication, Scenario, Workload
 from roambus.bridge.scenario.nodes import Handling, NodeSettings, X, Y
 from roambus.bridge.system.errors import UserError
-from roambus.python_protocol.actions import Action
+from roambus.python_protocol.actions import Action, GoTo, Halt
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Event, Publish, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
-
-Pair = tuple[float, float]
-"""x and y, in m or m/s."""
-_time = itemgetter(0)
 
 
 class Receivers:
@@ -46,6 +40,10 @@ class Receivers:
         """Replace the scenario's ways by the simulator's."""
         for time, node, x, y in moves:
             self._receivers[node].learn(WayPoint(time / SECOND, x, y))
+
+    def follow(self, node: NodeId, path: Path) -> None:
+        """Take the way of a node that its agent moves; called again after each change."""
+        self._receivers[node].follow(path)
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
         """Give the agent its position and velocity before each event."""
@@ -80,6 +78,11 @@ class Receiver:
         self._points.append(point)
         self._path = self._points
 
+    def follow(self, path: Path) -> None:
+        """Take the node's way, which may have changed from now on, unless a real receiver shows where it is."""
+        if not self._points:
+            self._path, self._fixed = path, None
+
     def fix(self, now: SimTime) -> tuple[Pair | None, Pair | None]:
         """Return position (m) and velocity (m/s) of the last fix; None twice without a receiver."""
         settings = self._settings
@@ -104,17 +107,6 @@ class Receiver:
         return random.gauss(0, sigma_m), random.gauss(0, sigma_m)
 
 
-def motion(path: Path, at_s: float) -> tuple[Pair, Pair]:
-    """Return the place (m) and the velocity (m/s) on a path at a time."""
-    index = bisect_right(path, at_s, key=_time)
-    if index == len(path):
-        return path[-1][1:], (0.0, 0.0)
-    before, after = path[index - 1], path[index]
-    lasting, passed = after.time_s - before.time_s, at_s - before.time_s
-    vx, vy = (after.x - before.x) / lasting, (after.y - before.y) / lasting
-    return (before.x + vx * passed, before.y + vy * passed), (vx, vy)
-
-
 def located(scenario: Scenario) -> list[Path]:
     """Return all nodes' paths; raise UserError if nodes have no places, as in most given graphs."""
     paths, nodes = paths_of(scenario), scenario.nodes
@@ -132,8 +124,10 @@ def located(scenario: Scenario) -> list[Path]:
 def _check_reach(scenario: Scenario, paths: Iterable[Path], farthest_m: float) -> None:
     """Refuse nodes and notifications at places that the agent's messages cannot carry; raises UserError."""
     told = f"which the messages of agent {scenario.agent} cannot carry: they reach {farthest_m} m from (0, 0)"
+    own = steered(scenario)
     for node, path in enumerate(paths):
-        for point in path:
+        corners = [WayPoint(0.0, *scenario.field_m)] if node in own else []  # its agent can send it anywhere there
+        for point in (*path, *corners):
             if max(abs(point.x), abs(point.y)) > farthest_m:
                 raise UserError(f"node {node} comes to ({point.x}, {point.y}), {told}")
     for node, attributes in _published(scenario.workload):
@@ -171,7 +165,7 @@ class Areas:
             for node, filters in wanted.items()
         }
 
-    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow) -> Iterator[Event]:
+    def events(self, at: SimTime, node: NodeId, command: Event | Handling | Follow | GoTo | Halt) -> Iterator[Event]:
         """Yield the agent's events of a command."""
         if not isinstance(command, Subscribe | Unsubscribe | Follow) or not command.filter.is_moving:
             yield cast("Event", command)

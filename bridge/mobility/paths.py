@@ -6,21 +6,27 @@ node's way have their own generators, spawned from the run's seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backend import Move
+from roambus.bridge.backend import Course, Move
 from roambus.bridge.mobility.model import Mobility, WayPoint
 from roambus.bridge.mobility.static import Static
+from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime, from_seconds
 
 Path = Sequence[WayPoint]
 """From time 0 to the run's end or later, unless the node comes to rest."""
+Pair = tuple[float, float]
+"""x and y, in m or m/s."""
+_time = itemgetter(0)
 
 PLACEMENT, MOBILITY, FIRST_OF_OTHERS = range(3)
 """Numbers of the generators spawned from the run's seed; others follow."""
@@ -76,9 +82,53 @@ def positions_before(points: Path, times_s: NDArray[np.float64]) -> NDArray[np.f
     return positions(backwards, -times_s)
 
 
-def moves_until(paths: Sequence[Path], end: SimTime) -> list[Move]:
+def motion(path: Path, at_s: float) -> tuple[Pair, Pair]:
+    """Return the place (m) and the velocity (m/s) on a path at a time."""
+    index = bisect_right(path, at_s, key=_time)
+    if index == len(path):
+        return path[-1][1:], (0.0, 0.0)
+    before, after = path[index - 1], path[index]
+    lasting, passed = after.time_s - before.time_s, at_s - before.time_s
+    vx, vy = (after.x - before.x) / lasting, (after.y - before.y) / lasting
+    return (before.x + vx * passed, before.y + vy * passed), (vx, vy)
+
+
+# Nodes that their agents move
+
+
+def steered(scenario: Scenario) -> dict[NodeId, Steered]:
+    """Return the nodes that their agents move, each with its settings."""
+    mobilities = enumerate(settings.mobility for settings in scenario.nodes)
+    return {node: mobility for node, mobility in mobilities if isinstance(mobility, Steered)}
+
+
+def turn(path: list[WayPoint], course: Course) -> None:
+    """Replace the rest of a path from `course.at` on."""
+    at_s = course.at / SECOND
+    while path and path[-1].time_s >= at_s:
+        path.pop()
+    path.append(WayPoint(at_s, course.x, course.y))
+    if course.until > course.at:
+        path.append(WayPoint(course.until / SECOND, course.to_x, course.to_y))
+
+
+def rest_of(path: Path, at_s: float) -> list[WayPoint]:
+    """Return the path from a time on."""
+    return [WayPoint(at_s, *motion(path, at_s)[0]), *path[bisect_right(path, at_s, key=_time) :]]
+
+
+# Rows of the trace
+
+
+def known_moves(scenario: Scenario, paths: Sequence[Path], end: SimTime) -> list[Move]:
+    """Return the moves of all nodes but those that their agents move, which are the host's."""
+    own = steered(scenario)
+    return moves_until({node: points for node, points in enumerate(paths) if node not in own}, end)
+
+
+def moves_until(paths: Mapping[NodeId, Path], end: SimTime) -> list[Move]:
     """Return way-points up to `end`, and moving nodes' places then, by (time, node)."""
-    moves = (move for node, points in enumerate(paths) for move in _moves_of(node, points, end))
+    moves = (move for node, points in paths.items() for move in _moves_of(node, points, end))
     return sorted(moves, key=itemgetter(0, 1))  # both places of a jump in their order
 
 

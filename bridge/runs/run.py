@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from roambus.bridge.agents import agent_sources, data_hash, load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Framing, calling, is_foreign, simulator_keys_of
+from roambus.bridge.formats.format import packages_of
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import parameters_of, shared_generators_unused
@@ -45,10 +46,10 @@ from roambus.bridge.runs.layout import (
     unlinked_below,
 )
 from roambus.bridge.runs.log import NOTHING_PUBLISHED, log_of, log_of_failure, version_of_code
+from roambus.bridge.scenario import macs, propagations
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.macs import SETTINGS
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
-from roambus.bridge.system.code import MACS, MOBILITIES, code_hash, find_files, is_own, named
+from roambus.bridge.system.code import MACS, MOBILITIES, PROPAGATIONS, code_hash, find_files, is_own, named
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.system.reading import reading
@@ -126,24 +127,31 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
         digest.update(sha256(part).digest())
     agent = load_agent(plan.agent)
-    models = _model_sources(plan.ini)
+    models = [*_model_sources(plan.ini), *_format_sources(plan)]
     digest.update(code_hash([*EVERY_RUN, *models, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
     digest.update(data_hash(plan.agent, agent))
     return digest.hexdigest()
 
 
 def _model_sources(ini: str) -> Iterator[Path]:
-    """Yield the files of our MACs and mobility models, and of others that the ini names: no import shows them."""
+    """Yield the files of our models, and of others that the ini names: no import shows them."""
     for name, is_ours, files in _models():
         if is_ours or name in ini:
             yield from files
+
+
+def _format_sources(plan: RunPlan) -> Iterator[Path]:
+    """Yield the files of the packages' formats that the run's files have."""
+    for module in packages_of(file for _, file in plan.files):
+        yield from find_files(module)
 
 
 @cache
 def _models() -> list[tuple[str, bool, list[Path]]]:
     """Each model's name, whether it is ours, and its files, found once: a process runs the models that it loaded."""
     points = [(name, point, [point.module]) for name, point in named(MOBILITIES).items()]
-    points += [(name, point, [point.module, SETTINGS[name].MODULE]) for name, point in named(MACS).items()]
+    for group, settings in ((MACS, macs.SETTINGS), (PROPAGATIONS, propagations.SETTINGS)):
+        points += [(name, point, [point.module, settings[name].MODULE]) for name, point in named(group).items()]
     return [
         (name, is_own(point), [file for module in modules for file in find_files(module)])
         for name, point, modules in points

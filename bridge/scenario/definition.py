@@ -19,6 +19,7 @@ from roambus.bridge.scenario.ideal import IdealLinks, MeasuredLinks
 from roambus.bridge.scenario.mac import MacSettings
 from roambus.bridge.scenario.nodes import Handling, NodeSettings
 from roambus.bridge.scenario.plans import Fault, Order, ParentChange
+from roambus.bridge.scenario.propagation import LogDistance, Propagation
 from roambus.bridge.scenario.radio import (
     ChannelSettings,
     GivenLosses,
@@ -27,6 +28,7 @@ from roambus.bridge.scenario.radio import (
     RadioSettings,
 )
 from roambus.bridge.system.limits import DURATION, NODES, Limit
+from roambus.python_protocol.actions import GoTo, Halt
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter, Value
 from roambus.python_protocol.roles import NodeId
@@ -174,11 +176,11 @@ class Follow(NamedTuple):
 
 
 class Command(NamedTuple):
-    """The application of `node` acts at `at`, but not before boot."""
+    """The application of `node` acts at `at`, but not before boot; it moves the node as its agent does."""
 
     at: SimTime
     node: NodeId
-    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow
+    command: Subscribe | Unsubscribe | Detach | Attach | Publication | Handling | Follow | GoTo | Halt
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ class Scenario:
     """In the order of time. Agents with parameter `tree` "given" get the changes as events."""
     faults: tuple[Fault, ...] = ()
     """In the order of time."""
+    propagation: Propagation = LogDistance()
     ideal: IdealLinks = IdealLinks()
     ns3: Ns3Settings = Ns3Settings()
     interference: InterferenceSettings = InterferenceSettings()

@@ -1,6 +1,6 @@
 """The channel and the radio of every node.
 
-- The channel is Castalia's: log-normal shadowing, drawn once for each pair of nodes, or of cells if nodes move.
+- The channel is Castalia's: a path loss for each pair of nodes, or of cells if nodes move (`propagation`).
 - The radio is Castalia's, with its radio parameters file.
 """
 
@@ -146,8 +146,8 @@ class GivenLosses:
 
 # A cell of a centimetre is finer than any movement step; a smaller one would only use up memory.
 _CELL = Range(at_least=0.01, at_most=1e6)
-_LEVEL = Range(at_least=-300, at_most=300)
-_DEVIATION = Range(at_least=0, at_most=100)
+LEVEL = Range(at_least=-300, at_most=300)
+DEVIATION = Range(at_least=0, at_most=100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,28 +157,11 @@ class ChannelSettings:
     only_static_nodes: bool = key(
         CHANNEL + "onlyStaticNodes", TRUTH, "true", "path loss is drawn for each pair of nodes, and not of cells"
     )
-    path_loss_exponent: float = key(
-        CHANNEL + "pathLossExponent", NUMBER, "2.4", "how fast the signal fades", within=Range(0.5, 100)
-    )
-    pl_d0_db: float = key(CHANNEL + "PLd0", NUMBER, "55", "path loss at the distance d0", "dB", _LEVEL)
-    d0_m: float = key(CHANNEL + "d0", NUMBER, "1.0", "reference distance of the path loss", "m", Range(0.001, 1e6))
-    sigma_db: float = key(CHANNEL + "sigma", NUMBER, "4.0", "standard deviation of the shadowing", "dB", _DEVIATION)
-    bidirectional_sigma_db: float = key(
-        CHANNEL + "bidirectionalSigma",
-        NUMBER,
-        "1.0",
-        "standard deviation of the difference between a pair's two directions",
-        "dB",
-        _DEVIATION,
-    )
     x_cell_m: float = key(CHANNEL + "xCellSize", NUMBER, "5", "width of a cell", "m", _CELL)
     y_cell_m: float = key(CHANNEL + "yCellSize", NUMBER, "5", "height of a cell", "m", _CELL)
     signal_delivery_threshold_dbm: float = key(
-        CHANNEL + "signalDeliveryThreshold", NUMBER, "-100", "weakest signal that reaches a radio", "dBm", _LEVEL
+        CHANNEL + "signalDeliveryThreshold", NUMBER, "-100", "weakest signal that reaches a radio", "dBm", LEVEL
     )
-    # No key, for Castalia has none: its channel takes 0 dBm, which is the highest level of the CC2420.
-    max_tx_power_dbm: float = 0.0
-    """Castalia computes the channel's reach with this power, whatever the radios use."""
 
 
 CHANNEL_KEYS = (
@@ -230,11 +213,11 @@ class InterferenceSettings:
     )
     power_dbm: float = key(
         _OUTSIDE + "power", NUMBER, "-80", f"median power with which a node receives a burst{_NOT_CASTALIAS}", "dBm",
-        _LEVEL,
+        LEVEL,
     )  # fmt: skip
     spread_db: float = key(
         _OUTSIDE + "spread", NUMBER, "10", f"standard deviation of this power, for each burst and node{_NOT_CASTALIAS}",
-        "dB", _DEVIATION,
+        "dB", DEVIATION,
     )  # fmt: skip
 
 

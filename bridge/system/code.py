@@ -28,7 +28,8 @@ AGENTS, BACKENDS, METRICS = "roambus.agents", "roambus.backends", "roambus.metri
 COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stores"
 DRIVERS, RECORDERS, SIMULATORS = "roambus.drivers", "roambus.recorders", "roambus.simulators"
 EXECUTORS, JOB_ARRAYS, PAGES = "roambus.executors", "roambus.job_arrays", "roambus.pages"
-MACS, MOBILITIES, TEMPLATE_FOLDERS = "roambus.macs", "roambus.mobilities", "roambus.templates"
+MACS, MOBILITIES, PROPAGATIONS = "roambus.macs", "roambus.mobilities", "roambus.propagations"
+FORMATS, TEMPLATE_FOLDERS = "roambus.formats", "roambus.templates"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:

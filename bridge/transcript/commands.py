@@ -15,7 +15,7 @@ from roambus.bridge.scenario import definition as scenario
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, ParentChange
 from roambus.bridge.scenario.tree import Parents, circle_from, wrong_state
 from roambus.bridge.transcript.document import PROMPT, Attributes, Vocabulary, parse_duration
-from roambus.bridge.transcript.network import Network, Place, parse_place
+from roambus.bridge.transcript.network import Network, Place, parse_measure, parse_place
 from roambus.python_protocol.events import Subscribe, Unsubscribe
 from roambus.python_protocol.filters import Filter
 from roambus.python_protocol.roles import NodeId
@@ -31,6 +31,8 @@ s1 attaches
 s1 attaches to b2
 s1 moves to b2
 n1 moves to 20,5
+n1 goes to 10,20 at 5
+n1 halts
 n1 is at 40,20
 b3 joins b2
 b3 is cut off
@@ -88,6 +90,22 @@ class Walk:
 
     node: NodeId
     place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A node goes to a place on the field at a speed (m/s), as by its agent."""
+
+    node: NodeId
+    place: Place
+    speed_mps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A node halts, as by its agent."""
+
+    node: NodeId
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +196,9 @@ class Draw:
 
 ManualCommand = Arrive | RunOut | Draw
 Command = (
-    Start | Apply | PublishEvent | Move | Walk | Locate | Leave | Return | Relink | Fail | Wait | Show | ManualCommand
-)
+    Start | Apply | PublishEvent | Move | Walk | Go | Stop | Locate | Leave | Return | Relink | Fail | Wait | Show
+    | ManualCommand
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +295,8 @@ class CommandReader:
                 (r"(\S+)\s+detaches", lambda match: Leave(self._client(match[1]))),
                 (r"(\S+)\s+attaches(?:\s+to\s+(\S+))?", self._return),
                 (r"(\S+)\s+(moves\s+to|joins)\s+(\S+)", self._move),
+                (r"(\S+)\s+goes\s+to\s+(\S+)\s+at\s+(\S+)", self._go),
+                (r"(\S+)\s+halts", lambda match: Stop(self._on_field(match[1]))),
                 (r"(\S+)\s+is\s+cut\s+off", lambda match: Move(self._tree_node(match[1]), None)),
                 (r"(\S+)\s+is\s+at\s+(\S+)(?:\s+(\S+))?", self._locate),
                 (
@@ -324,6 +345,15 @@ class CommandReader:
         if self._network.places and match[2] != "joins":
             return Walk(self._network.node(match[1]), parse_place(match[3]))
         return Move(self._tree_node(match[1]), self._broker(match[3]), match[2] == "joins")
+
+    def _go(self, match: re.Match[str]) -> Command:
+        speed = match[3].removesuffix("m/s")
+        return Go(self._on_field(match[1]), parse_place(match[2]), parse_measure(f"{speed}m/s", "m/s"))
+
+    def _on_field(self, name: str) -> NodeId:
+        if not self._network.places:
+            raise ValueError(f"{name} has no field to go on; draw one, below a line 'field'")
+        return self._network.node(name)
 
     def _locate(self, match: re.Match[str]) -> Command:
         """Only nodes without a field have places beside their links."""

@@ -16,9 +16,9 @@ from roambus.bridge.host.agents import Handle
 from roambus.bridge.transcript.document import format_attributes
 from roambus.bridge.transcript.network import Network
 from roambus.bridge.transcript.timeline import PlannedShow, Slot
-from roambus.python_protocol.actions import Action, Deliver, Note, Send
+from roambus.python_protocol.actions import Action, Deliver, GoTo, Halt, Note, Send
 from roambus.python_protocol.agent import Agent, Listing
-from roambus.python_protocol.events import Event, SendFailed
+from roambus.python_protocol.events import Arrived, Event, SendFailed
 from roambus.python_protocol.filters import Filter, Notification
 from roambus.python_protocol.messages.fields import NOBODY, Names
 from roambus.python_protocol.roles import BROADCAST, NodeId
@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
     time: SimTime
     node: NodeId
-    what: Send | Deliver | Note | SendFailed
+    what: Send | Deliver | Note | GoTo | Halt | SendFailed | Arrived
 
 
 class View(NamedTuple):
@@ -60,7 +60,7 @@ class Journal:
 
     def add(self, time: SimTime, node: NodeId, happenings: Iterable[Event | Action]) -> None:
         """Keep an entry that a transcript can show."""
-        shown = Send | Deliver | Note | SendFailed
+        shown = Send | Deliver | Note | GoTo | Halt | SendFailed | Arrived
         self.entries += (Entry(time, node, happening) for happening in happenings if isinstance(happening, shown))
 
     def wrap(self, agent: Agent, handle: Handle) -> Handle:
@@ -132,6 +132,8 @@ class Wording:
                 return f"{node} -x {names.node(destination)}  {message.describe(names)} ({reason})"
             case Deliver(notification):
                 return f"{names.subscriber(entry.node)} delivers {names.notification(notification)}"
+            case GoTo() | Halt() | Arrived() as move:
+                return f"{node} {_movement(move)}"
             case Note() as note if write := self._notes.get(note.name):
                 return write(node, note)
             case Note() as note:
@@ -208,10 +210,20 @@ class OutputWriter:
                 found[slot.number].append(f"(not quiet: {under_way} under way)")
 
 
-def _kind(what: Send | SendFailed | Deliver | Note) -> str | None:
+def _movement(move: GoTo | Halt | Arrived) -> str:
+    """Other words than a command's, which no output line may be."""
+    match move:
+        case GoTo(x, y, speed):
+            return f"goes to {x:g},{y:g} at {speed:g} m/s"
+        case Arrived(x, y):
+            return f"arrives at {x:g},{y:g}"
+    return "stops"
+
+
+def _kind(what: object) -> str | None:
     if isinstance(what, Note):
         return what.name
-    return None if isinstance(what, Deliver) else what.message.message_type
+    return what.message.message_type if isinstance(what, Send | SendFailed) else None
 
 
 def _transmission(entry: Entry, what: Send | SendFailed) -> tuple[SimTime, NodeId, NodeId, int]:

@@ -214,11 +214,11 @@ class Ways:
         self._speed_mps = speed_mps
         self._points = {node: [WayPoint(0.0, *place)] for node, place in places.items()}
 
-    def walk(self, node: NodeId, place: Place, now: SimTime) -> SimTime:
+    def walk(self, node: NodeId, place: Place, now: SimTime, speed_mps: float | None = None) -> SimTime:
         """Send a node to a place from `now`, ending its earlier walk; return the duration."""
         begin = now / SECOND
         here = self.place(node, begin)
-        lasts = dist(here, place) / self._speed_mps
+        lasts = dist(here, place) / (speed_mps or self._speed_mps)
         points = [point for point in self._points[node] if point.time_s < begin]
         points += [WayPoint(begin, *here), *([WayPoint(begin + lasts, *place)] if lasts else ())]
         self._points[node] = points

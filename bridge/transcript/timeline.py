@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from roambus.bridge.mobility.model import Mobility
+from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import DEPARTURE, Command, Scenario, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.mac import TunableMacSettings
@@ -24,6 +26,7 @@ from roambus.bridge.transcript.commands import (
     Arrive,
     Draw,
     Fail,
+    Go,
     Leave,
     Locate,
     ManualCommand,
@@ -34,6 +37,7 @@ from roambus.bridge.transcript.commands import (
     RunOut,
     Show,
     Start,
+    Stop,
     Timed,
     Wait,
     Walk,
@@ -42,11 +46,14 @@ from roambus.bridge.transcript.commands import (
 )
 from roambus.bridge.transcript.head import Head
 from roambus.bridge.transcript.network import Network, Ways
+from roambus.python_protocol.actions import GoTo, Halt
 from roambus.python_protocol.events import Attach, Detach
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.roles import NodeId, Role
-from roambus.python_protocol.simtime import NANOSECOND, SimTime, format_time
+from roambus.python_protocol.simtime import NANOSECOND, SECOND, SimTime, format_time
 
+_FASTEST_MPS = 1e4
+"""Transcripts have no limit of their own to the speed of nodes."""
 NO_RADIO = RadioSettings(0, 0, 0.0, 0.0, 0.0, 0.0, ())
 """Unused settings: ideal links have no radio, but a scenario requires one."""
 
@@ -100,6 +107,8 @@ class Timeline:
         self._ties: list[SimTime] = []
         """Times that are later than the one before only to keep the order."""
         self._ways = Ways(network.places, head.speed_mps)
+        self._movers: dict[NodeId, type[Walk | Go]] = {}
+        """The nodes that commands move: by walks of the scenario, or as their agents do."""
         self._faults: list[Fault] = []
         self._commands: list[Command] = []
         self._roles: dict[NodeId, Role] = {node: network.roles(node) for node in range(len(network.processes))}
@@ -166,7 +175,7 @@ class Timeline:
             radio=NO_RADIO,
             mac=TunableMacSettings(),
             nodes=tuple(
-                NodeSettings(self._ways.start(node), self._ways.mobility(node), roles=roles)
+                NodeSettings(self._ways.start(node), self._mobility(node), roles=roles)
                 for node, roles in self._roles.items()
             ),
             workload=Workload(commands=tuple(self._commands)),
@@ -185,6 +194,24 @@ class Timeline:
             ),
         )
 
+    def _mobility(self, node: NodeId) -> Mobility:
+        """On a field agents move the nodes that no scenario's walk moves."""
+        is_agents = self.network.places and self._movers.get(node) is not Walk
+        return Steered(_FASTEST_MPS) if is_agents else self._ways.mobility(node)
+
+    def _set_out(self, command: Walk | Go | Stop) -> SimTime:
+        """Move a node, by the scenario or by its agent; return how long it takes."""
+        node, kind = command.node, Walk if isinstance(command, Walk) else Go
+        if self._movers.setdefault(node, kind) is not kind:
+            name = self.network.node_name(node)
+            raise ValueError(f"{name} moves by 'moves to' and by its agent: write one of 'moves to' and 'goes to' only")
+        place = self._ways.place(node, self.now / SECOND) if isinstance(command, Stop) else command.place
+        if isinstance(command, Walk):
+            return self._ways.walk(node, place, self.now)
+        action = Halt() if isinstance(command, Stop) else GoTo(*place, command.speed_mps)
+        self._commands.append(Command(self.now, node, action))
+        return self._ways.walk(node, place, self.now, getattr(action, "speed_mps", None))
+
     def _do(self, number: int | None, command: commands.Command) -> SimTime:
         if isinstance(command, Move) and command.node in self._away and not self.network.is_broker(command.node):
             raise ValueError(f"{(name := self.network.node_name(command.node))} is away; write '{name} attaches to b1'")
@@ -196,8 +223,8 @@ class Timeline:
             case Show():
                 self.shows.append(PlannedShow(self.now, number, command))
                 return 0
-            case Walk(node, place):
-                return self.head.slot + self._ways.walk(node, place, self.now)
+            case Walk() | Go() | Stop():
+                return self.head.slot + self._set_out(command)
             case Locate(node, place):
                 self._ways.put(node, place, self.now)
                 return 0

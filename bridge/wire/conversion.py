@@ -8,7 +8,7 @@ processing delay; `StepReader` splits it by instants.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from hashlib import sha256
 from itertools import chain, repeat
 from math import isfinite
@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError as NoMessageError
 
 from roambus.bridge.backend import (
     NO_ENERGY,
+    Course,
     Delivery,
     Failure,
     Framing,
@@ -34,6 +35,8 @@ from roambus.bridge.backend import (
     make_deliveries,
 )
 from roambus.bridge.mobility.given_way import MOVEMENT_FILE
+from roambus.bridge.mobility.registry import MANAGER
+from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.radio import MOST_BYTES
 from roambus.bridge.system.errors import AgentError, ProtocolError
@@ -84,6 +87,10 @@ def read_hello(message: pb.Hello, scenario: Scenario, token: str) -> Hello:
         if theirs != ours:
             raise ProtocolError(f"Hello: {what} {theirs}, the run's ini has {ours}: start it with this run's ini")
     nodes = [_read_node(node, info) for node, info in enumerate(message.nodes)]
+    own = (node for node, settings in enumerate(scenario.nodes) if isinstance(settings.mobility, Steered))
+    if not message.steers and (node := next(own, None)) is not None:
+        key = MANAGER.name.replace("*", str(node))
+        raise ProtocolError(f"Hello: {message.simulator} does not move nodes by their agents, as {key} wants it")
     if max(message.most_bytes, message.header_bytes) > MOST_BYTES:
         limits = f"messages of {message.most_bytes} bytes, and headers of {message.header_bytes}"
         raise ProtocolError(f"Hello: {limits}: at most {MOST_BYTES} are possible")
@@ -128,10 +135,19 @@ def _read_node(node: NodeId, info: pb.Node) -> NodeInfo:
 class StepReader:
     """Reads the Steps of one run, each checked against the last."""
 
-    def __init__(
-        self, hello: Hello, messages: MessageSet, sent: Mapping[bytes, Message] = NOTHING_SENT, *, moves: bool = False
+    def __init__(  # what is known of a run before its first Step
+        self,
+        hello: Hello,
+        messages: MessageSet,
+        sent: Mapping[bytes, Message] = NOTHING_SENT,
+        *,
+        moves: bool = False,
+        steered: Collection[NodeId] = (),
     ) -> None:
-        """`messages` of the run's agents decode payloads not among those `sent`; `moves` are required."""
+        """`messages` of the run's agents decode payloads not among those `sent`.
+
+        `moves` are required of all nodes but those `steered`, whose ways are the host's.
+        """
         self._nodes = len(hello.nodes)
         self._time_limit = hello.time_limit
         self._delay = hello.processing_delay
@@ -142,7 +158,7 @@ class StepReader:
         self._more = False
         self._deliveries = 0
         self._dead: set[NodeId] = set()
-        self._insists = moves
+        self._insists, self._steered = moves, steered
         self._last_moves: dict[NodeId, SimTime] = {}
 
     def read(self, message: pb.Step, wake_up: SimTime | None, handled: SimTime = 0) -> list[Step]:
@@ -209,10 +225,9 @@ class StepReader:
             if move.time < self._last_moves.setdefault(move.node, move.time):
                 raise ProtocolError(f"Step: node {move.node} goes back to {format_time(move.time)}")
             self._last_moves[move.node] = move.time
-        if self._insists and len(self._last_moves) < self._nodes:
-            node = min({*range(self._nodes)} - {*self._last_moves})
+        if self._insists and (untold := {*range(self._nodes)} - {*self._last_moves, *self._steered}):
             raise ProtocolError(
-                f"Step: the simulator does not tell where node {node} is, and the agent needs positions: "
+                f"Step: the simulator does not tell where node {min(untold)} is, and the agent needs positions: "
                 f"give {MOVEMENT_FILE.name}, or use --backend radio"
             )
         self._insists = False
@@ -286,6 +301,8 @@ class StepReader:
     def _read_move(self, move: pb.Move) -> Move:
         if move.node >= self._nodes or not isfinite(move.x + move.y):
             raise ProtocolError(f"node {move.node} is at ({move.x}, {move.y})")
+        if move.node in self._steered:
+            raise ProtocolError(f"the simulator moves node {move.node}, which its agent moves")
         return Move(move.time, move.node, move.x, move.y)
 
 
@@ -324,6 +341,7 @@ def write_hello(hello: Hello, seed: int, token: str) -> pb.FromSimulator:
             time_limit=hello.time_limit,
             processing_delay=hello.processing_delay,
             nodes=[pb.Node(start=node.start, clock_rate=node.clock_rate) for node in hello.nodes],
+            steers=hello.steer is not None,
             **(hello.framing._asdict() if hello.framing else {}),
         )
     )
@@ -386,6 +404,7 @@ def write_reply(
     wake_up: SimTime | None,
     notes: Iterable[pb.Note] = (),
     sent: MutableMapping[bytes, Message] | None = None,
+    courses: Iterable[Course] = (),
 ) -> pb.ToSimulator:
     """Fill in the host's answer to a Step in place; add its messages to `sent`.
 
@@ -402,6 +421,16 @@ def write_reply(
         if sent is not None:
             sent[payload] = message
     reply.notes.extend(notes)
+    for course in courses:
+        reply.courses.add(
+            time=course.at,
+            node=course.node,
+            x=course.x,
+            y=course.y,
+            until=course.until,
+            to_x=course.to_x,
+            to_y=course.to_y,
+        )
     return answer
 
 
@@ -428,7 +457,11 @@ class HostSide:
         """Recent messages: arrivals are among them and need no decoding."""
 
     def answer(
-        self, transmissions: Sequence[Transmission], wake_up: SimTime | None, notes: Iterable[pb.Note] = ()
+        self,
+        transmissions: Sequence[Transmission],
+        wake_up: SimTime | None,
+        notes: Iterable[pb.Note] = (),
+        courses: Iterable[Course] = (),
     ) -> pb.ToSimulator:
         """Answer Hello, then each Step; `wake_up` is None after an announced `more`."""
         if not self._welcomed:
@@ -438,4 +471,4 @@ class HostSide:
         self.sends += sum(transmission.at < self._time_limit for transmission in transmissions)
         if len(self.sent) > REMEMBERED:
             self.sent.clear()
-        return write_reply(transmissions, wake_up, notes, self.sent)
+        return write_reply(transmissions, wake_up, notes, self.sent, courses)

@@ -33,7 +33,7 @@ class ToSimulator(_message.Message):
     def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., reject: _Optional[_Union[Reject, _Mapping]] = ..., reply: _Optional[_Union[Reply, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("protocol_version", "schema_hash", "token", "simulator", "seed", "time_resolution", "time_limit", "processing_delay", "nodes", "wants_notes", "least_delay", "delay_per_byte", "most_bytes", "header_bytes", "queue", "bits_per_second")
+    __slots__ = ("protocol_version", "schema_hash", "token", "simulator", "seed", "time_resolution", "time_limit", "processing_delay", "nodes", "wants_notes", "least_delay", "delay_per_byte", "most_bytes", "header_bytes", "queue", "bits_per_second", "steers")
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_HASH_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -50,6 +50,7 @@ class Hello(_message.Message):
     HEADER_BYTES_FIELD_NUMBER: _ClassVar[int]
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     BITS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
+    STEERS_FIELD_NUMBER: _ClassVar[int]
     protocol_version: int
     schema_hash: bytes
     token: str
@@ -66,7 +67,8 @@ class Hello(_message.Message):
     header_bytes: int
     queue: int
     bits_per_second: int
-    def __init__(self, protocol_version: _Optional[int] = ..., schema_hash: _Optional[bytes] = ..., token: _Optional[str] = ..., simulator: _Optional[str] = ..., seed: _Optional[int] = ..., time_resolution: _Optional[int] = ..., time_limit: _Optional[int] = ..., processing_delay: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., wants_notes: _Optional[bool] = ..., least_delay: _Optional[int] = ..., delay_per_byte: _Optional[int] = ..., most_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., queue: _Optional[int] = ..., bits_per_second: _Optional[int] = ...) -> None: ...
+    steers: bool
+    def __init__(self, protocol_version: _Optional[int] = ..., schema_hash: _Optional[bytes] = ..., token: _Optional[str] = ..., simulator: _Optional[str] = ..., seed: _Optional[int] = ..., time_resolution: _Optional[int] = ..., time_limit: _Optional[int] = ..., processing_delay: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[Node, _Mapping]]] = ..., wants_notes: _Optional[bool] = ..., least_delay: _Optional[int] = ..., delay_per_byte: _Optional[int] = ..., most_bytes: _Optional[int] = ..., header_bytes: _Optional[int] = ..., queue: _Optional[int] = ..., bits_per_second: _Optional[int] = ..., steers: _Optional[bool] = ...) -> None: ...
 
 class Node(_message.Message):
     __slots__ = ("start", "clock_rate")
@@ -151,14 +153,34 @@ class Failure(_message.Message):
     def __init__(self, time: _Optional[int] = ..., node: _Optional[int] = ..., destination: _Optional[int] = ..., payload: _Optional[bytes] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class Reply(_message.Message):
-    __slots__ = ("sends", "wake_up", "notes")
+    __slots__ = ("sends", "wake_up", "notes", "courses")
     SENDS_FIELD_NUMBER: _ClassVar[int]
     WAKE_UP_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
+    COURSES_FIELD_NUMBER: _ClassVar[int]
     sends: _containers.RepeatedCompositeFieldContainer[Send]
     wake_up: int
     notes: _containers.RepeatedCompositeFieldContainer[Note]
-    def __init__(self, sends: _Optional[_Iterable[_Union[Send, _Mapping]]] = ..., wake_up: _Optional[int] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ...) -> None: ...
+    courses: _containers.RepeatedCompositeFieldContainer[Course]
+    def __init__(self, sends: _Optional[_Iterable[_Union[Send, _Mapping]]] = ..., wake_up: _Optional[int] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., courses: _Optional[_Iterable[_Union[Course, _Mapping]]] = ...) -> None: ...
+
+class Course(_message.Message):
+    __slots__ = ("time", "node", "x", "y", "until", "to_x", "to_y")
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    TO_X_FIELD_NUMBER: _ClassVar[int]
+    TO_Y_FIELD_NUMBER: _ClassVar[int]
+    time: int
+    node: int
+    x: float
+    y: float
+    until: int
+    to_x: float
+    to_y: float
+    def __init__(self, time: _Optional[int] = ..., node: _Optional[int] = ..., x: _Optional[float] = ..., y: _Optional[float] = ..., until: _Optional[int] = ..., to_x: _Optional[float] = ..., to_y: _Optional[float] = ...) -> None: ...
 
 class Send(_message.Message):
     __slots__ = ("time", "node", "destination", "payload")

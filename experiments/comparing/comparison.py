@@ -21,7 +21,6 @@ from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, 
 from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import replace_file
-from roambus.spark.metrics.metric import Scale
 
 _LONGEST_STEM = 150
 """In characters: file names have 255 bytes, suffix included."""
@@ -116,7 +115,6 @@ def _compare(measured: Measurements, metric: str, table: Path | None) -> Compare
 
 MOST_PANELS = 12
 """The most legible panels of one picture."""
-_DECADE = 10
 
 
 def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
@@ -129,10 +127,6 @@ def panels(measured: Measurements, metric: str, against: str) -> list[Figure]:
     if len(found) > MOST_PANELS:
         varying = [axis for axis in others if len(measured.values(axis)) > 1]
         raise UserError(f"{len(found)} panels are too many for a picture: narrow {' or '.join(varying)} (--where)")
-    means = [mean for figure in found for series in figure.series for mean in series.mean]
-    if measured.metric(metric).scale is Scale.LOGARITHMIC and not 0 < _DECADE * min(means) <= max(means):
-        # Means that differ by less than a factor of ten are easier to read on a linear axis.
-        found = [replace(figure, scale=Scale.FROM_ZERO) for figure in found]
     return [replace(figure, beside=tuple(series for other in found for series in other.series)) for figure in found]
 
 

@@ -55,6 +55,8 @@ _CROWDED, _CROWD = 0.1, 0.5
 # The same distances from 0 and from 1, because the scale is the same at both ends.
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1)
 _DECADE = 10
+CUT = ", axis not from 0"
+"""The end of the title of an axis on which lengths cannot be compared."""
 # In full: an offset or a power at the end of the axis is easily overlooked.
 _NUMBERS = FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "\N{MINUS SIGN}"))
 
@@ -90,7 +92,7 @@ def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence
         return ""
     bottom = 0.0 if scale is not Scale.CUT and low >= 0 else low - _MARGIN * ((high - low) or 1.0)
     axes.set_ylim(bottom, high + _MARGIN * ((high - bottom) or 1.0))
-    return ""
+    return CUT if bottom > 0 else ""
 
 
 def _folded(axes: Axes, low: float, high: float) -> str:
@@ -181,7 +183,12 @@ def _picture(figures: Sequence[Figure], style: FigureStyle, columns: int = 1) ->
         axes = picture.add_subplot(rows, columns, position)
         panels.append(_plot(figure, axes, style))
         if len(figures) > 1:
-            title = fill(capital(figure.title), round(width * _TITLE_CHARACTERS), break_on_hyphens=False)
+            # The y axis has the metric's title already.
+            title = fill(
+                capital(figure.title.removeprefix(f"{figure.y_title}, ")),
+                round(width * _TITLE_CHARACTERS),
+                break_on_hyphens=False,
+            )
             axes.set_title(title, loc="left")
     name_lines(picture, panels, style.is_narrow)
     make_room(picture, rows)
@@ -225,7 +232,7 @@ def _plot_lines(figure: Figure, axes: Axes, style: FigureStyle) -> tuple[list[Er
     shown = figure.beside or figure.series
     ends = [end for series in shown for end in _ends(series, figure.shows_seeds) if not math.isnan(end)]
     means = [mean for series in shown for mean in series.mean]
-    return lines, set_scale(axes, figure.scale, [*ends, *means], means)
+    return lines, set_scale(axes, figure.drawn_scale, [*ends, *means], means)
 
 
 def _ends(series: Series, with_seeds: bool) -> Sequence[float]:  # of two kinds of pictures

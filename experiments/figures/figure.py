@@ -71,6 +71,7 @@ NAMES = {
     Support.SHARE: "intervals of shares (Korn and Graubard)",
 }
 """The captions' words for the intervals of a metric."""
+_DECADE = 10
 FEW = 6
 """With fewer seeds a share's values themselves are drawn."""
 
@@ -140,9 +141,16 @@ class Figure(Shown):
     """The lines of the figures whose vertical range it shares."""
 
     @property
+    def drawn_scale(self) -> Scale:
+        """The scale; means that differ by less than a factor of ten are easier to read on a linear axis."""
+        means = [mean for series in self.beside or self.series for mean in series.mean]
+        spans_decade = bool(means) and 0 < _DECADE * min(means) <= max(means)
+        return Scale.FROM_ZERO if self.scale is Scale.LOGARITHMIC and not spans_decade else self.scale
+
+    @property
     def logarithmic(self) -> bool:
         """Whether the vertical axis is logarithmic."""
-        return self.scale is Scale.LOGARITHMIC
+        return self.drawn_scale is Scale.LOGARITHMIC
 
     @property
     def shows_seeds(self) -> bool:

@@ -1,7 +1,7 @@
 """Draws the figures of results, and writes their files.
 
-They are the study's plans, or else one for each main metric and each of the study's own, or all if none of these was
-measured; options choose more. Captions name the conditions that differ from the study's.
+They are the study's plans. A study without plans has one for each main metric and each of its own, or all if none of
+these was measured; options choose more. Captions name the conditions that differ from the study's.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
 from roambus.bridge.system.errors import UserError
+from roambus.experiments.comparing.selection import Where, narrow
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, beside, look_up, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, FigureStyle
@@ -23,6 +25,7 @@ from roambus.spark.metrics.catalogue import METRICS
 
 EVERY = "all"
 """Stands for every measured metric."""
+EVERYWHERE: Where = MappingProxyType({})
 
 
 def draw_figures(
@@ -68,16 +71,16 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
     present = set(found.measured.points[METRIC])
     every = [metric.column for metric in found.measured.metrics if metric.column in present]
     asked = every if list(metrics) == [EVERY] else metrics
-    figures = {figure.name: figure for metric in asked for figure in _figures_of(found, metric)}
+    figures = metric_figures(found, asked)
     if not figures:
         raise UserError(f"none of these runs has {' or '.join(metrics)}")
-    return [*figures.values()]
+    return [*figures]
 
 
-def _figures_of(found: SweepResults, metric: str) -> list[Figure]:
+def _plans_of(found: SweepResults, metric: str) -> list[Plan]:
     found.measured.metric(metric)  # refuses an unknown one
     own = [plan for plan in _planned(found) if all((line.metric or plan.metric) == metric for line in plan.lines)]
-    return _drawn(found, own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric])
+    return own or [plan for plan in plans_of_any_sweep(found.measured) if plan.metric == metric]
 
 
 def _planned(found: SweepResults) -> Iterable[Plan]:
@@ -94,11 +97,10 @@ def all_figures(found: SweepResults) -> list[Drawn]:
     return [*(figure.with_remark(text) for figure in own), *metric_figures(found)]
 
 
-def metric_figures(found: SweepResults) -> list[Figure]:
-    """The figures of a sweep's metrics, without empty ones."""
-    return _drawn(found, _planned(found))
-
-
-def _drawn(found: SweepResults, plans: Iterable[Plan]) -> list[Figure]:
+def metric_figures(found: SweepResults, metrics: Sequence[str] = (), where: Where = EVERYWHERE) -> list[Figure]:
+    """The figures of a sweep's metrics, the usual ones or all of the named, without empty ones; raises UserError."""
+    shown = replace(found, measured=narrow(found.measured, (), where)) if where else found
+    plans = [plan for metric in metrics for plan in _plans_of(shown, metric)] if metrics else _planned(shown)
     text = conditions(found)
-    return beside([figure.with_remark(text) for plan in plans if (figure := look_up(found.measured, plan)).series])
+    figures = (look_up(shown.measured, plan) for plan in {plan.name: plan for plan in plans}.values())
+    return beside([figure.with_remark(text) for figure in figures if figure.series])

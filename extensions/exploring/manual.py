@@ -14,7 +14,7 @@ from itertools import count
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
-from roambus.bridge.backend import Hello
+from roambus.bridge.backend import Course, Hello
 from roambus.bridge.backends.ideal.backend import Frame, IdealBackend, make_links
 from roambus.bridge.backends.ideal.graph import Link
 from roambus.bridge.host.agents import Handle
@@ -238,6 +238,9 @@ class ManualBackend(IdealBackend):
     arrivals: deque[tuple[SimTime, Arrive]]
     look: Callable[[SimTime], object] = staticmethod(lambda _: None)
     """Is called before anything happens at a moment."""
+
+    def _steer(self, course: Course) -> None:
+        raise UserError(f"node {course.node} moves, and by hand nodes stay at their places")
 
     def open(self) -> Hello:
         """Hand up no frames between others: no command lets them arrive."""

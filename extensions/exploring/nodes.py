@@ -27,7 +27,7 @@ from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.exploring.copies import Copier, Numbering, shared_by
 from roambus.extensions.exploring.manual import ChanceError, ManualAgent, ScriptedChance, Timers
 from roambus.extensions.exploring.moments import NOW, ClockError, Moment, Probe
-from roambus.python_protocol.actions import Action, Deliver, Note
+from roambus.python_protocol.actions import Action, Deliver, GoTo, Halt, Note
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import Crashed, TimerFired
 from roambus.python_protocol.filters import Notification
@@ -237,6 +237,8 @@ class Nodes:
         self._down.update([agent.node] * isinstance(event, Crashed))
         actions = manual.handle(event, now)
         for action in actions:
+            if isinstance(action, GoTo | Halt):
+                self._refuse("it moves its node, and an exploration has no places")
             self._executor.executing.get(type(action), refuse)(agent.node, action)
         number = self._number(agent, manual.timers, now)
         sends = tuple((send.destination, self.messages.number(send.message)) for send in self._executor.outgoing)

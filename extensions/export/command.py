@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from roambus.bridge.system.errors import UserError
-from roambus.console.options import AGENT_NAME, FOLDER, MEASURE
+from roambus.console.options import AGENT_NAME, FOLDER, MEASURE, METRIC_NAME, WHERE, is_given, values_of
 from roambus.console.output import answer, remark, report_problems
+from roambus.experiments.figures.style import read_style
 
 FORMATS = ("sca", "vec", "pcapng", "dissector", "latex")
 
@@ -41,12 +42,20 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option(
     "--agents", type=AGENT_NAME, metavar="A,B,...", help="The agents of the dissector.  [default: those of the results]"
 )
+@click.option(
+    "--metric", "metrics", multiple=True, type=METRIC_NAME, metavar="NAME", help="With latex: draws only this metric."
+)
+@WHERE
+@click.option("--size", metavar="NAME|WxH", help="With latex: the size of a figure, as for roambus figures.")
 @MEASURE
 def export(
     path: Path | None,
     formats: list[str],
     out: Path | None,
     agents: str | None,
+    metrics: Sequence[str],
+    wheres: Sequence[str],
+    size: str | None,
     measure: Sequence[str],
 ) -> None:
     """Writes results for other programs, a file for each run.
@@ -61,7 +70,8 @@ def export(
     is loaded; with --agents it needs no results, and is written to the working folder.
 
     The format latex has, for each figure of roambus figures, a figure of pgfplots and a table of booktabs, with
-    captions, to be read by \\input; compute the metrics first with roambus aggregate.
+    captions, to be read by \\input; compute the metrics first with roambus aggregate. --metric, --where and --size
+    choose figures, values of axes, and the size.
 
     The command names runs with a damaged trace and leaves them out; then the exit code is 1.
 
@@ -69,16 +79,21 @@ def export(
     Example: roambus export results/small --format sca,vec
     For Wireshark: roambus export results/small --format pcapng,dissector
     Before any run: roambus export --format dissector --agents mft,aodv
+    For a paper: roambus export results/small --format latex --metric delivery_rate_all --where speed=8 --size column
     """  # noqa: D301  # click wants the character itself
     from roambus.bridge.agents import announce_code
-    from roambus.extensions.export.exporter import DISSECTOR, ExportOptions, export_results, write_dissector
+    from roambus.extensions.export.exporter import DISSECTOR, LATEX, ExportOptions, export_results, write_dissector
+    from roambus.extensions.export.latex import Chosen
 
     named = agents.split(",") if agents else []
     for agent in named:
         announce_code(agent, remark)
     if path is None and (formats != [DISSECTOR] or not named):
         raise UserError("give RESULTS: only --format dissector with --agents needs none")
-    asked = ExportOptions(formats, out, named, measure)
+    if LATEX not in formats and (given := [name for name in ("metrics", "wheres", "size") if is_given(name)]):
+        raise UserError(f"--{given[0].removesuffix('s')} requires --format latex")
+    shape = read_style("png", size, "colour").size if size else None
+    asked = ExportOptions(formats, out, named, Chosen(metrics, values_of(wheres), shape), measure)
     written = [write_dissector(Path(), named, out or Path())] if path is None else export_results(path, asked)
     answer(files=[])
     problems: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from roambus.bridge.system.files import UnfinishedFile, remove_unfinished
 from roambus.experiments.studies.study import find_extra, sweep_folders
 from roambus.extensions.export.capture import capture_of
 from roambus.extensions.export.dissector import dissector
-from roambus.extensions.export.latex import latex_files
+from roambus.extensions.export.latex import Chosen, latex_files
 from roambus.extensions.export.result_files import run_label, scalar_file, vector_file
 from roambus.extensions.export.runs import Export, find_runs
 from roambus.spark.aggregation.aggregate import metrics_of
@@ -47,6 +47,8 @@ class ExportOptions:
     out: Path | None = None
     agents: Sequence[str] = ()
     """The agents whose messages a dissector reads; by default those of the results."""
+    latex: Chosen = field(default_factory=Chosen)
+    """The figures of the format latex."""
     measure: Sequence[str] = ()
     """The files and packages of the user's own metrics."""
 
@@ -73,7 +75,7 @@ def _export(export: Export, asked: ExportOptions, folder: Path) -> Iterator[tupl
         if kind == DISSECTOR:
             yield write_dissector(export.results, asked.agents, folder)
         elif kind == LATEX:
-            yield from (_write(folder / name, lines) for name, lines in latex_files(export.results))
+            yield from (_write(folder / name, lines) for name, lines in latex_files(export.results, asked.latex))
         else:
             yield from (_scalars(export, folder, asked) if kind == SCALARS else _streamed(export.traces, folder, kind))
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from roambus.experiments.figures.drawing import paints, places
+from roambus.bridge.system.errors import UserError
+from roambus.experiments.comparing.selection import Where
+from roambus.experiments.figures.drawing import CUT, paints, places
 from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.style import FigureStyle
 from roambus.experiments.measurements import format_mean
 from roambus.experiments.reporting.figure_files import metric_figures
 from roambus.experiments.studies.study import read_results
+from roambus.spark.metrics.metric import Scale
 
 _SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -27,20 +31,38 @@ _SPECIAL = {
 }
 _MARKS = {"o": "*", "s": "square*", "D": "diamond*", "^": "triangle*", "P": "+", "X": "x", "p": "pentagon*"}
 _DASHES = {"-": "solid", "--": "dashed", "-.": "dash dot", ":": "dotted", "": "only marks"}
+_SIZE = r"width=\linewidth, height=0.75\linewidth"
 _STYLE = (
-    r"width=\linewidth, height=0.75\linewidth, grid=major, axis lines=left, clip=false, enlarge x limits=0.06, "
+    r"grid=major, axis lines=left, clip=false, enlarge x limits=0.06, "
     r"legend columns=2, legend cell align=left, "
     r"legend style={at={(0.5,1.03)}, anchor=south, draw=none, font=\footnotesize}"
 )
 
 
-def latex_files(results: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each figure's and table's file name and lines; raise UserError without metrics."""
-    for sweep in read_results(results).sweeps:
-        style = FigureStyle(agents=tuple(sweep.measured.agents))
-        for figure in metric_figures(sweep):
-            yield f"{figure.name}.tex", _framed("figure", "fig", figure, _plot(figure, style))
-            yield f"{figure.name}-table.tex", _framed("table*", "tab", figure, _table(figure))
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The figures of these metrics (none: the usual ones), of runs at these values, each of this size in inches."""
+
+    metrics: Sequence[str] = ()
+    where: Where = field(default_factory=dict)
+    size: tuple[float, float] | None = None
+    """None for the width of a line."""
+
+
+def latex_files(results: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Yield each figure's and table's file name and lines; raise UserError without metrics or a figure."""
+    chosen = chosen or Chosen()
+    found = [
+        (figure, FigureStyle(agents=tuple(sweep.measured.agents)))
+        for sweep in read_results(results).sweeps
+        for figure in metric_figures(sweep, chosen.metrics, chosen.where)
+    ]
+    if not found:
+        raise UserError(f"{results}: no figure has a value: choose another --metric or --where")
+    size = _SIZE if chosen.size is None else "width={:g}in, height={:g}in".format(*chosen.size)
+    for figure, style in found:
+        yield f"{figure.name}.tex", _framed("figure", "fig", figure, _plot(figure, style, size))
+        yield f"{figure.name}-table.tex", _framed("table*", "tab", figure, _table(figure))
 
 
 def escaped(text: str) -> str:
@@ -66,15 +88,16 @@ def _table(figure: Figure) -> Iterator[str]:
     yield "\\bottomrule\n\\end{tabular}\n"
 
 
-def _plot(figure: Figure, style: FigureStyle) -> Iterator[str]:
+def _plot(figure: Figure, style: FigureStyle, size: str) -> Iterator[str]:
     at = places(figure.x_values)
     labels = ", ".join(f"{{{escaped(figure.labels.get(x, x))}}}" for x in at)
     marks = [mark for series in figure.series for mark in (*series.mean, *series.low, *series.high)]
     ends = [mark for mark in marks if not math.isnan(mark)]
-    log = _decades(min(ends), max(ends)) if figure.logarithmic and min(ends) > 0 else ""
-    titles = f"xlabel={{{escaped(figure.x_title)}}}, ylabel={{{escaped(figure.y_title)}}}"
+    log = _decades(min(ends), max(ends)) if figure.logarithmic and min(ends) > 0 else _linear(figure, min(ends))
+    cut = CUT if figure.scale is Scale.CUT and min(ends) > 0 else ""
+    titles = f"xlabel={{{escaped(figure.x_title)}}}, ylabel={{{escaped(figure.y_title + cut)}}}"
     ticks = f"xtick={{{', '.join(f'{place:g}' for place in at.values())}}}, xticklabels={{{labels}}}"
-    yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{_STYLE},\n{titles},\n{ticks}{log}]\n"
+    yield f"\\begin{{tikzpicture}}\n\\begin{{axis}}[{size}, {_STYLE},\n{titles},\n{ticks}{log}]\n"
     for series, paint in zip(figure.series, paints(figure.series, style), strict=True):
         bars = "" if figure.shows_seeds else ", error bars/.cd, y dir=both, y explicit"
         yield f"\\addplot[{_painted(paint)}{bars}] coordinates {{\n"
@@ -86,6 +109,13 @@ def _plot(figure: Figure, style: FigureStyle) -> Iterator[str]:
         yield from (f"  ({place:g},{value:.6g})\n" for place, value in seeds)
         yield "};\n"
     yield "\\end{axis}\n\\end{tikzpicture}\n"
+
+
+def _linear(figure: Figure, low: float) -> str:
+    """Return the ends of a linear axis: 0 where lengths are compared, 0 and 1 of shares."""
+    if figure.scale is Scale.CUT or low < 0:
+        return ""
+    return ", ymin=0, ymax=1" if figure.scale is Scale.SHARE else ", ymin=0"
 
 
 def _decades(low: float, high: float) -> str:

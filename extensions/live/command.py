@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from roambus.bridge.runs.run import Drive
 
 
+DRIVER = click.option(
+    "--driver",
+    metavar="PLACE",
+    help="What moves nodes whose agents move them: FILE.py[:FUNCTION], called with each course, or udp:[HOST:]PORT, "
+    "which gets a line of JSON for each.",
+)
+
+
 @click.command()
 @SINGLE
 @LEVEL
@@ -30,9 +38,12 @@ if TYPE_CHECKING:
     type=click.Choice(["ideal", "all"]),
     help="The links: ideal, or from every node to every other.  [default: ideal; with --nodes, all]",
 )
+@DRIVER
 @REPLACE
 @OUT
-def live(single: Single, level: str, nodes: Path | None, links: str | None, replace: bool, out: Path) -> None:
+def live(  # its options
+    single: Single, level: str, nodes: Path | None, links: str | None, driver: str | None, replace: bool, out: Path
+) -> None:
     """Runs TEMPLATE live: each node is a process that sends UDP datagrams in real time.
 
     The results are a folder as after roambus run, without the values that only a radio has. A live run cannot be
@@ -49,11 +60,14 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, repl
     Example: roambus live thesis --agent mft --set config=C2 --set time_limit=10
     """  # noqa: D301  # click wants the character itself
     if nodes is None:
+        from roambus.extensions.live.driver import make_driver
         from roambus.extensions.live.local import drive_here
 
-        kind = links or "ideal"
-        _run(single, level, kind, out, replace, lambda advance: drive_here(kind, advance))
+        kind, made = links or "ideal", make_driver(driver) if driver else None
+        _run(single, level, kind, out, replace, lambda advance: drive_here(kind, advance, made))
         return
+    if driver is not None:
+        raise click.UsageError("--driver: with --nodes give it to roambus node, on the machine of the node")
     from roambus.extensions.live.machines import drive_there, read_machines
 
     listed, kind = read_machines(nodes), links or "all"
@@ -81,7 +95,10 @@ def live(single: Single, level: str, nodes: Path | None, links: str | None, repl
     metavar="SOURCE",
     help="A file, or udp:PORT, at which this node's position receiver writes lines of x and y in metres.",
 )
-def node(file: Path, number: int | None, addresses: str | None, keep: Path, position: str | None) -> None:
+@DRIVER
+def node(  # its options
+    file: Path, number: int | None, addresses: str | None, keep: Path, position: str | None, driver: str | None
+) -> None:
     """Runs one of the nodes of FILE on this machine, run after run, until Ctrl-C.
 
     FILE lists the nodes of live runs by their addresses, and holds the keys for conducting them. Write it with --write,
@@ -90,6 +107,7 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path, posi
 
     Example: roambus node nodes.toml --id 0
     """
+    from roambus.extensions.live.driver import make_driver
     from roambus.extensions.live.machines import read_machines, serve_node, write_machines
 
     if (number is None) == (addresses is None):
@@ -98,7 +116,8 @@ def node(file: Path, number: int | None, addresses: str | None, keep: Path, posi
         write_machines(file, addresses.split(","))
         answer(file, machines=file)
     elif number is not None:
-        serve_node(read_machines(file), number, keep, remark, position)
+        made = make_driver(driver) if driver else None
+        serve_node(read_machines(file), number, keep, remark, position=position, driver=made)
 
 
 def _run(  # what both kinds of live runs are given

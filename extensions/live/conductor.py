@@ -21,7 +21,7 @@ from roambus.bridge.backend import Backend, Totals
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.host.agents import make_agents
 from roambus.bridge.host.event_loop import trace_totals
-from roambus.bridge.mobility.paths import moves_until, paths_of
+from roambus.bridge.mobility.paths import known_moves, paths_of
 from roambus.bridge.runs.layout import INI_FILE
 from roambus.bridge.runs.run import RunPlan
 from roambus.bridge.scenario.definition import Scenario
@@ -301,7 +301,7 @@ class Conductor:
                 located.add(node)
             for at, event in after_its_rows([(at, event) for at, of, event in self._faults if of == node], rows):
                 trace.add(TraceRow(at, node, event))
-        planned = moves_until(paths_of(scenario), scenario.time_limit)
+        planned = known_moves(scenario, paths_of(scenario), scenario.time_limit)
         moves = [move for move in planned if move.node not in located]
         trace_totals(trace, scenario.time_limit, Totals(self._counts(drifts), moves=moves))
         self._peers.ask_all("forget", lambda _: {"run": self._run}, REACH_S, up)

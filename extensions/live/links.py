@@ -20,7 +20,8 @@ from typing import Protocol
 
 from roambus.bridge.backends.ideal.backend import given_graph
 from roambus.bridge.backends.ideal.graph import Graph, Span, disk_changes, reach_m
-from roambus.bridge.mobility.paths import paths_of
+from roambus.bridge.mobility.paths import paths_of, steered
+from roambus.bridge.mobility.registry import MANAGER
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange, Partition
 from roambus.bridge.system.errors import UserError
@@ -58,9 +59,12 @@ class IdealLinksTo:
     """
 
     def __init__(self, scenario: Scenario, node: NodeId) -> None:
-        """Compute all spans of the run; raises UserError for measured links."""
+        """Compute all spans of the run; raises UserError for measured links, and ways that no receiver knows."""
         if scenario.measured is not None:
             raise UserError("ideal links cannot play measured links: leave SN.links.file out")
+        if given_graph(scenario) is None and (own := steered(scenario)):
+            key = MANAGER.name.replace("*", str(min(own)))
+            raise UserError(f"{key}: other live nodes do not know where an agent goes: use --links all")
         ideal = scenario.ideal
         self._random = Random(f"live links/{scenario.seed}/{node}")
         self._loss, self._delay = ideal.loss, ideal.delay

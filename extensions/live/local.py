@@ -37,6 +37,7 @@ from roambus.bridge.system.private_folder import BRIDGE, private_folder
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.live.conductor import Conductor, Deployment
 from roambus.extensions.live.connection import Peers
+from roambus.extensions.live.driver import Driver
 from roambus.extensions.live.machines import open_socket
 from roambus.extensions.live.node import LOST_S, LiveNode, code_of
 from roambus.python_protocol.agent import Agent
@@ -53,15 +54,15 @@ _END = "end"
 _SIGNALS = {FaultKind.CRASH: signal.SIGKILL, FaultKind.FREEZE: signal.SIGSTOP, FaultKind.RECOVER: signal.SIGCONT}
 
 
-def drive_here(links: str, advance: Callable[[], None]) -> Drive:
-    """Make a live run on this machine; `advance` is called every second."""
+def drive_here(links: str, advance: Callable[[], None], driver: Driver | None = None) -> Drive:
+    """Make a live run on this machine, whose nodes have this driver; `advance` is called every second."""
 
     def drive(plan: RunPlan, scenario: Scenario, agent: type[Agent], trace: TraceWriter, _: BackendFactory) -> Driven:
         """Journals lie in the run's folder until collected, or if the command is killed."""
         journals = plan.folder / NODES_FOLDER
         code_of(agent)  # the nodes, which need it, have it from here
         with (
-            local_deployment(len(scenario.nodes), journals) as deployment,
+            local_deployment(len(scenario.nodes), journals, driver) as deployment,
             Peers(deployment.endpoints, deployment.keys) as peers,
         ):
             conductor = Conductor(deployment, peers)
@@ -79,7 +80,7 @@ def left_journal(journals: Path, node: NodeId) -> bytes:
 
 
 @contextmanager
-def local_deployment(nodes: int, journals: Path) -> Iterator[Deployment]:
+def local_deployment(nodes: int, journals: Path, driver: Driver | None = None) -> Iterator[Deployment]:
     """A process for each node, ready to be conducted; raises UserError.
 
     Only `journals` stays. Sockets are in a private folder, with keys of this run, as on many machines.
@@ -98,7 +99,8 @@ def local_deployment(nodes: int, journals: Path) -> Iterator[Deployment]:
                 for number, bound in enumerate(made):
                     if number != node:
                         bound.close()
-                LiveNode(node, endpoints[node], keys, journals, made[node].dup, for_one_run=True).serve(announce)
+                own = made[node].dup
+                LiveNode(node, endpoints[node], keys, journals, own, for_one_run=True, driver=driver).serve(announce)
 
             with fork_server(become) as processes:
                 for node in range(nodes):

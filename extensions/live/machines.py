@@ -33,6 +33,7 @@ from roambus.bridge.system.limits import NODES
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.live.conductor import Conductor, Deployment, RemoteProcesses
 from roambus.extensions.live.connection import Peers, UnreachableError
+from roambus.extensions.live.driver import Driver
 from roambus.extensions.live.node import LiveNode
 from roambus.extensions.live.receiver import PositionSource
 from roambus.extensions.live.udp_backend import Address
@@ -156,8 +157,14 @@ def open_socket(own: Address) -> socket.socket:
     return made
 
 
-def serve_node(
-    machines: Machines, node: int, journals: Path, announce: Callable[[str], None], position: str | None = None
+def serve_node(  # noqa: PLR0913  # what a node's machine is asked for
+    machines: Machines,
+    node: int,
+    journals: Path,
+    announce: Callable[[str], None],
+    *,
+    position: str | None = None,
+    driver: Driver | None = None,
 ) -> None:
     """Serve as the node until interrupted; raises UserError.
 
@@ -168,7 +175,7 @@ def serve_node(
     source = None if position is None else PositionSource(node, position)
     open_own = partial(open_socket, machines.nodes[node])
     open_own().close()
-    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, position=source)
+    made = LiveNode(node, machines.endpoint(node), machines.keys, journals, open_own, position=source, driver=driver)
     made.serve(announce)
 
 

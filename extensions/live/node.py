@@ -26,12 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.agents import agent_sources, data_hash, load_agent
-from roambus.bridge.backend import LocalNode, Move
+from roambus.bridge.backend import Course, LocalNode, Move
 from roambus.bridge.backends.castalia.zeromq import CurveKeys
 from roambus.bridge.formats.ini import read_scenario, reader
 from roambus.bridge.host import event_loop
 from roambus.bridge.host.agents import shared_generators_unused
 from roambus.bridge.host.event_loop import Host
+from roambus.bridge.mobility.paths import steered
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import code_hash
@@ -41,6 +42,7 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.trace.schema import TraceRow
 from roambus.extensions.live.answers import ENDED, IDLE, PREPARED, RUNNING
 from roambus.extensions.live.connection import PROTOCOL, Answer, Listener
+from roambus.extensions.live.driver import Driver
 from roambus.extensions.live.frames import Seal
 from roambus.extensions.live.journal import Journal, add_rows, read_rows
 from roambus.extensions.live.links import Links, links_of
@@ -100,12 +102,13 @@ class LiveNode(Attend):
         *,
         for_one_run: bool = False,
         position: PositionSource | None = None,
+        driver: Driver | None = None,
     ) -> None:
-        """Keep journals in `folder`.
+        """Keep journals in `folder`; the driver moves the node if its agent does.
 
         Raises UserError for an unavailable address.
         """
-        self._position = position
+        self._position, self._driver = position, driver
         self._node, self._folder, self._open_socket, self._for_one_run = node, folder, open_socket, for_one_run
         self._session = secrets.token_hex(8)
         self._state, self._conductor, self._heard_at = IDLE, "", time.monotonic()
@@ -191,6 +194,8 @@ class LiveNode(Attend):
             raise UserError("another version of roambus, or of the agent, is installed there than here")
         if not 0 <= self._node < len(scenario.nodes):
             raise UserError(f"the run has the nodes 0 to {len(scenario.nodes) - 1}")
+        if self._node in steered(scenario) and self._driver is None:
+            raise UserError(f"the agent of node {self._node} moves it, and it has no driver: give --driver")
         if self._position is not None:
             self._position.start(scenario.field_m)
         links = links_of(fields["links"], scenario, self._node)
@@ -278,7 +283,7 @@ class LiveNode(Attend):
         self._air = air = UdpBackend(
             prepared.scenario, prepared.agent, own, int(fields["incarnation"]), start_ns, seal,
             prepared.own_socket, addresses, prepared.links, self, journal.flush,
-            *((partial(self._moves, journal, own.since),) if self._position else ()),
+            partial(self._moves, journal, own.since), self._driver or _stay,
         )  # fmt: skip
         with shared_generators_unused(prepared.scenario.agent):
             Host(prepared.scenario, prepared.agent, air, journal).run()
@@ -340,6 +345,10 @@ class LiveNode(Attend):
         self._lost = f"node {self._node}: {error}: it has left the air{kept}"
         self._is_over = self._for_one_run
         self._drop()
+
+
+def _stay(_: Course) -> None:
+    """Do nothing: no agent moves a node without a driver."""
 
 
 def as_address(fields: Sequence[Any]) -> Address:

@@ -18,7 +18,18 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
-from roambus.bridge.backend import Delivery, Failure, Hello, LocalNode, Move, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.backend import (
+    Course,
+    Delivery,
+    Failure,
+    Hello,
+    LocalNode,
+    Move,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+)
 from roambus.bridge.scenario.definition import Scenario
 from roambus.extensions.live.frames import LONGEST_DATAGRAM, LONGEST_PAYLOAD, Frame, Gate, Seal
 from roambus.extensions.live.links import Links
@@ -72,16 +83,19 @@ class UdpBackend:
         attend: Attend,
         written: Callable[[], None] = lambda: None,
         moves: Callable[[SimTime], Sequence[Move]] = lambda _: (),
+        steer: Callable[[Course], None] = lambda _: None,
     ) -> None:
         """The run starts at `start_ns` (monotonic); `addresses` are all nodes'.
 
-        `written` is called before frames leave; `moves` returns those of a receiver.
+        `written` is called before frames leave; `moves` returns those of a receiver, and `steer` moves the node.
         """
         self._scenario, self._decode = scenario, agent.messages.decode
         self._own, self._incarnation, self._start_ns = own, incarnation, start_ns
         self._gate = Gate(seal, own.node, len(scenario.nodes), own.since)
         self._seal, self._socket, self._addresses, self._links = seal, own_socket, addresses, links
-        self._attend, self._written, self._moves = attend, written, moves
+        self._attend, self._written, self._moves, self._steer = attend, written, moves, steer
+        self._courses: list[Course] = []
+        """Courses for the driver."""
         self._poll = select.poll()
         for descriptor in (own_socket.fileno(), *attend.descriptors()):
             self._poll.register(descriptor, select.POLLIN)
@@ -110,11 +124,14 @@ class UdpBackend:
         """Boot at 0, as over ideal links; a restarted node boots now."""
         nodes = [NodeInfo(0)] * len(self._scenario.nodes)
         limit, delay = self._scenario.time_limit, self._scenario.processing_delay
-        return Hello("UDP", nodes, limit, delay, own=self._own)
+        return Hello("UDP", nodes, limit, delay, own=self._own, steer=self._courses.append)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Wait for the host's next instant, as `Backend.advance` says."""
         self._written()
+        courses, self._courses[:] = [*self._courses], []
+        for course in courses:
+            self._steer(course)
         for transmission in transmissions:
             heappush(self._leaving, (transmission.at, next(self._order), transmission))
         limit = self._scenario.time_limit

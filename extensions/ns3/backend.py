@@ -20,12 +20,13 @@ from roambus.bridge.backends.castalia.installation import Program, build_modules
 from roambus.bridge.backends.castalia.simulators import Ways
 from roambus.bridge.backends.radio.setup import boots_and_clocks, seeds_of
 from roambus.bridge.keys import path_of
-from roambus.bridge.mobility.paths import paths_of
+from roambus.bridge.mobility.paths import paths_of, steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.macs import PROTOCOL, name_of
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import LOSSES_FILE, RADIO, TEMPORAL_FILE, RadioSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.agent import Agent
@@ -158,16 +159,17 @@ def settings_text(scenario: Scenario) -> str:
 
 
 def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
-    channel, radio, mac = scenario.channel, scenario.radio, scenario.mac
+    channel, law, radio, mac = scenario.channel, scenario.propagation, scenario.radio, scenario.mac
+    assert isinstance(law, LogDistance)  # noqa: S101  # `check` has refused all others
     yield "stack", scenario.ns3.stack
     yield "seed", scenario.seed
     yield "time_limit_ns", scenario.time_limit
     yield "processing_delay_ns", scenario.processing_delay
-    yield "path_loss_exponent", channel.path_loss_exponent
-    yield "reference_m", channel.d0_m
-    yield "reference_loss_db", channel.pl_d0_db
-    yield "shadowing_db", channel.sigma_db
-    yield "asymmetry_db", channel.bidirectional_sigma_db
+    yield "path_loss_exponent", law.path_loss_exponent
+    yield "reference_m", law.d0_m
+    yield "reference_loss_db", law.pl_d0_db
+    yield "shadowing_db", law.sigma_db
+    yield "asymmetry_db", law.bidirectional_sigma_db
     yield "cell_x_m", 0 if channel.only_static_nodes else channel.x_cell_m
     yield "cell_y_m", 0 if channel.only_static_nodes else channel.y_cell_m
     yield "noise_floor_dbm", radio.noise_floor_dbm
@@ -178,8 +180,9 @@ def _settings(scenario: Scenario) -> Iterator[tuple[str, object]]:
         exponents = f"{mac.min_be} {mac.max_be} {mac.max_csma_backoffs} {mac.max_frame_retries}"
         yield "csma", f"{exponents} {radio.cca_threshold_dbm} {padding}"
     boots, rates = boots_and_clocks(scenario, seeds_of(scenario.seed))
-    for settings, boot, rate in zip(scenario.nodes, boots, rates.tolist(), strict=True):
-        yield "node", f"{boot} {rate!r} {settings.tx_power_dbm!r}"
+    own = steered(scenario)
+    for node, (boot, rate) in enumerate(zip(boots, rates.tolist(), strict=True)):
+        yield "node", f"{boot} {rate!r} {scenario.nodes[node].tx_power_dbm!r} {int(node in own)}"
 
 
 def ways_of(scenario: Scenario) -> Ways:

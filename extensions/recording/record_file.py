@@ -7,9 +7,10 @@ without it the record is truncated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -20,7 +21,7 @@ from zlib import crc32
 from google.protobuf.message import DecodeError, Message
 
 from roambus.bridge.agents import find_code
-from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Course, Hello, Step, Totals, Transmission
 from roambus.bridge.formats.ini import file_names
 from roambus.bridge.formats.movement import with_params
 from roambus.bridge.runs.layout import INI_FILE, RECORD_FILE
@@ -177,6 +178,7 @@ class RecordingBackend:
         self._writer: RecordWriter | None = None
         self._host = wire.HostSide(scenario.time_limit)
         self._deliveries = 0
+        self._courses: list[Course] = []
         self._more = False
         self._at_limit = False
         self._is_whole = False
@@ -186,12 +188,18 @@ class RecordingBackend:
         self._writer = RecordWriter(self._path, self._header)
         hello = self._backend.open()
         self._writer.write(wire.write_hello(hello, self._seed, token=""))
-        return replace(hello, overhear=None)  # a record has no room for frames between others
+        steer = None if hello.steer is None else partial(self._steer, hello.steer)
+        return replace(hello, overhear=None, steer=steer)  # a record has no room for frames between others
+
+    def _steer(self, steer: Callable[[Course], None], course: Course) -> None:
+        self._courses.append(course)
+        steer(course)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Advance the back-end and record both sides."""
         # The answer goes first: if the back-end fails in this call, the record shows what it failed on.
-        self._write(self._host.answer(transmissions, None if self._more else wake_up))
+        self._write(self._host.answer(transmissions, None if self._more else wake_up, courses=self._courses))
+        self._courses.clear()
         step = self._backend.advance(transmissions, wake_up)
         if step is None:
             self._at_limit = True

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
 
 from roambus.bridge.agents import Announce, announce_code, load_agent, silently
-from roambus.bridge.backend import Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Course, Hello, Step, Totals, Transmission
 from roambus.bridge.formats.ini import AnyKeys, parse_scenario
 from roambus.bridge.host.agents import is_blamed
 from roambus.bridge.host.event_loop import Host
@@ -34,6 +34,7 @@ from roambus.bridge.system.errors import (
 )
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.bridge.wire import conversion as wire
+from roambus.bridge.wire.wire_pb2 import Course as Way
 from roambus.bridge.wire.wire_pb2 import FromSimulator, Goodbye, Reply, Send, ToSimulator, Welcome
 from roambus.extensions.recording.record_file import Frame, Record, open_record
 from roambus.python_protocol.agent import Agent
@@ -157,6 +158,8 @@ class ReplayBackend:
         self._host = wire.HostSide(scenario.time_limit)
         self._steps = wire.StepReader(Hello("", (), 0), messages)
         self._now: SimTime | None = None
+        self._courses: list[Course] = []
+        """Courses for the simulator since the last answer."""
         self._more = False
         self._totals = Totals()
         self.frame = 0
@@ -175,12 +178,13 @@ class ReplayBackend:
             hello = wire.read_hello(message.hello, self._scenario, token="")
         # Recorded Steps are the interface's: each is of one instant, whatever the processing delay.
         self._steps = wire.StepReader(replace(hello, processing_delay=0), self._messages)
-        return hello
+        return replace(hello, steer=self._courses.append if message.hello.steers else None)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Return the record's next Step, if the last answer was the recorded one."""
         wake_up = None if self._more else wake_up
-        self._compare(self._host.answer(transmissions, wake_up))
+        self._compare(self._host.answer(transmissions, wake_up, courses=self._courses))
+        self._courses.clear()
         frame, message = self._hear("step", "finished", "failed")
         if frame.kind == "step":
             with self._placed(frame):
@@ -253,16 +257,23 @@ def describe_difference(recorded: ToSimulator, now: ToSimulator, messages: Messa
     """Return the first difference, recorded and now; `messages` decode the payloads."""
     match recorded.WhichOneof("body"), now.WhichOneof("body"):
         case "reply", "reply":
-            for before, after in zip_longest(recorded.reply.sends, now.reply.sends):
-                if before != after:
-                    return _send(before, messages), _send(after, messages)
-            return _wake_up(recorded.reply), _wake_up(now.reply)
+            return _difference_of_replies(recorded.reply, now.reply, messages)
         case "welcome", "welcome":
             return _wake_up(recorded.welcome), _wake_up(now.welcome)
         case "failed", _:
             return f"the agent raised: {recorded.failed.reason}", "it did not raise"
         case kind, other:
             return f"{kind}", f"{other}"
+
+
+def _difference_of_replies(recorded: Reply, now: Reply, messages: MessageSet) -> tuple[str, str]:
+    for before, after in zip_longest(recorded.sends, now.sends):
+        if before != after:
+            return _send(before, messages), _send(after, messages)
+    for way, other in zip_longest(recorded.courses, now.courses):
+        if way != other:
+            return _course(way), _course(other)
+    return _wake_up(recorded), _wake_up(now)
 
 
 def _send(send: Send | None, messages: MessageSet) -> str:
@@ -274,6 +285,15 @@ def _send(send: Send | None, messages: MessageSet) -> str:
     except DecodeError:
         message = f"{len(send.payload)} bytes that are not a message of this agent, {send.payload.hex(' ', -4)}"
     return f"node {send.node} sends to {to} at {format_time(send.time)}: {message}"
+
+
+def _course(course: Way | None) -> str:
+    if course is None:
+        return "no node is sent anywhere"
+    if course.until == course.time:
+        return f"node {course.node} stops at {format_time(course.time)}"
+    there = f"{course.to_x:g},{course.to_y:g} from {format_time(course.time)} to {format_time(course.until)}"
+    return f"node {course.node} goes to {there}"
 
 
 def _wake_up(answer: Reply | Welcome) -> str:

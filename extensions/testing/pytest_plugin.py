@@ -141,7 +141,7 @@ class Point:
         from roambus.bridge.system.errors import UserError
 
         if type(self.most) is not int or self.most < 1:
-            raise UserError(f"most={self.most!r}: this is to be a whole number from 1 on")
+            raise UserError(f"most={self.most!r}: give a whole number from 1 on")
 
     def __str__(self) -> str:
         agent = self.agent.__name__ if isinstance(self.agent, type) else os.fspath(self.agent)
@@ -183,7 +183,7 @@ class Point:
         confidence: float = 0.95,
         less_is_better: bool | None = None,
     ) -> Known:
-        """Assert that a metric's mean is worse than another point's by at most `by`.
+        """Assert that a metric's mean is no worse than another point's, but for `by`.
 
         `by` is in the metric's unit, or with "5%" a share of the other's mean. Equal seeds are paired, as they share
         movement and radio. Higher is better for a share, lower for any other metric; `less_is_better` overrides this.
@@ -203,7 +203,7 @@ class Point:
             return {seed: sign * (own[seed] - other[seed]) - allowed.at(other[seed]) for seed in own if seed in other}
 
         what = f"{measured.column} of {self} may be at most {allowed} worse than that of {base}"
-        return self._decided(what, worse, Bound(Side.BELOW), confidence, about="worse than allowed by ")
+        return self._decided(what, worse, Bound(Side.BELOW), confidence, about="beyond what is allowed: ")
 
     def values(self, metric: str | Metric, seeds: int) -> dict[int, float]:
         """Make runs; return the metric of each seed that has one. Raise RoambusError."""

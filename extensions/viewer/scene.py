@@ -22,6 +22,7 @@ from roambus.bridge.host.positions import Receiver
 from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.plans import LinkChange
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.schema import DETAIL, EVENT, NODE, TIME_S
 from roambus.python_protocol.roles import NodeId
@@ -123,12 +124,17 @@ def drawn_links(scenario: Scenario | None, *, over_radio: bool) -> DrawnLinks:
         start = [LinkChange(0, a, b, up=True) for a, b in graph.links]
         changes = (*start, *sorted(graph.changes, key=lambda change: change.at))
         return DrawnLinks("graph", changes=changes, partitions=partitions)
+    law = scenario.propagation
+    if type(law) is not LogDistance:  # no distance says whether two places are linked
+        return DrawnLinks("unknown")
     reaches = tuple(reach_m(scenario, node) for node in scenario.nodes)
-    given, cells = _given_losses(scenario) if over_radio else ((), None)
+    given, cells = _given_losses(scenario, law) if over_radio else ((), None)
     return DrawnLinks("distance", reaches, partitions=partitions, given=given, cells=cells)
 
 
-def _given_losses(scenario: Scenario) -> tuple[tuple[tuple[int, int, float], ...], tuple[int, int] | None]:
+def _given_losses(
+    scenario: Scenario, law: LogDistance
+) -> tuple[tuple[tuple[int, int, float], ...], tuple[int, int] | None]:
     """Return the given losses as distances, the greater of both directions, and the cells."""
     channel, losses = scenario.channel, scenario.losses
     if losses is None:
@@ -137,8 +143,7 @@ def _given_losses(scenario: Scenario) -> tuple[tuple[tuple[int, int, float], ...
     for a, b, loss_db in zip(losses.sources, losses.targets, losses.losses_db, strict=True):
         worst[a, b] = max(loss_db, worst.get((b, a), loss_db))
         worst[b, a] = worst[a, b]
-    tenths = 10 * channel.path_loss_exponent
-    given = tuple((a, b, channel.d0_m * 10 ** ((loss - channel.pl_d0_db) / tenths)) for (a, b), loss in worst.items())
+    given = tuple((a, b, law.range_m(loss)) for (a, b), loss in worst.items())
     sides = zip(scenario.field_m, (channel.x_cell_m, channel.y_cell_m), strict=True)
     columns, rows = (ceil(field / cell) for field, cell in sides)
     return given, None if channel.only_static_nodes else (columns, rows)

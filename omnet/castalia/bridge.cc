@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "agent_mobility_manager.h"
 #include "boot_times.h"
 #include "bridge_application.h"
 #include "client/errors.h"
@@ -104,7 +105,7 @@ void Bridge::open() {
     Welcome welcome = client_->hello(run);
     collector_ = std::make_unique<Collector>(collector_of(run, welcome));
     for (BridgeApplication* application : applications_)
-        places_.add(application->mobility());
+        places_.add(application->node(), application->mobility());
     tells_moves_ = welcome.moves;
     look_around();
     schedule_act();
@@ -116,7 +117,7 @@ Collector Bridge::collector_of(const Run& run, const Welcome& welcome) {
 
 Run Bridge::run() const {
     check_time_resolution();
-    Run run{kSimulator, ini_seed(), ini_time_limit(), processing_delay(), {}, false, outlook_->transit(), outlook_->framing()};
+    Run run{kSimulator, ini_seed(), ini_time_limit(), processing_delay(), {}, false, outlook_->transit(), outlook_->framing(), true};
     std::vector<SimTime> starts = boot_times(applications_);
     for (BridgeApplication* application : applications_) {
         run.nodes.push_back({starts[application->node()], application->clock_rate()});
@@ -150,7 +151,17 @@ Reply Bridge::step(Step& step) {
     Reply reply = client_->step(step);
     for (const Note& note : reply.notes)
         applications_[note.node]->note(note.text);
+    for (const Course& course : reply.courses)
+        steer(course);
     return reply;
+}
+
+void Bridge::steer(const Course& course) {
+    auto* manager = dynamic_cast<AgentMobilityManager*>(&applications_[course.node]->mobility());
+    if (!manager)
+        throw omnetpp::cRuntimeError("the host moves node %u, whose MobilityManagerName is not AgentMobilityManager",
+                                     course.node);
+    manager->steer(course);
 }
 
 void Bridge::arrived(NodeId sender, const Payload& payload, const Reception& reception) {

@@ -49,6 +49,7 @@ private:
     void check_applications() const;
     SimTime processing_delay() const;
     Reply step(Step& step);
+    void steer(const Course& course);
     void act();
     void take_refused();
     void look_around();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agent_mobility_manager.h"
 #include "way_point_mobility_manager.h"
 
 namespace roambus {
@@ -15,8 +16,8 @@ SimTime nanoseconds(double time) {
     return std::llround(time * kNanosecondsPerSecond);
 }
 
-Move move_to(const WayPoint& point, std::size_t node) {
-    return {nanoseconds(point.time), static_cast<NodeId>(node), point.x, point.y};
+Move move_to(const WayPoint& point, NodeId node) {
+    return {nanoseconds(point.time), node, point.x, point.y};
 }
 
 WayPointMobilityManager* ours(VirtualMobilityManager* mobility) {
@@ -41,9 +42,11 @@ bool go_to_and_fro(VirtualMobilityManager& line, Trajectory& way, double now) {
 
 }  // namespace
 
-void Places::add(VirtualMobilityManager& mobility) {
+void Places::add(NodeId node, VirtualMobilityManager& mobility) {
+    if (dynamic_cast<AgentMobilityManager*>(&mobility))
+        return;  // the host knows where it sends it
     NodeLocation_type here = mobility.getLocation();
-    nodes_.push_back({&mobility, {}});
+    nodes_.push_back({node, &mobility, {}});
     nodes_.back().way.add({0, here.x, here.y});
 }
 
@@ -59,11 +62,11 @@ bool Places::go_on(Node& node, double now) {
 
 std::vector<Move> Places::news(SimTime now) {
     std::vector<Move> moves;
-    for (std::size_t node = 0; node < nodes_.size(); ++node) {
-        nodes_[node].moves = go_on(nodes_[node], static_cast<double>(now) / kNanosecondsPerSecond);
-        const std::vector<WayPoint>& points = way_of(nodes_[node]).points();
-        for (std::size_t& told = nodes_[node].told; told < points.size(); ++told)
-            moves.push_back(move_to(points[told], node));
+    for (Node& node : nodes_) {
+        node.moves = go_on(node, static_cast<double>(now) / kNanosecondsPerSecond);
+        const std::vector<WayPoint>& points = way_of(node).points();
+        for (; node.told < points.size(); ++node.told)
+            moves.push_back(move_to(points[node.told], node.id));
     }
     return moves;
 }
@@ -78,11 +81,11 @@ SimTime Places::told_until() const {
 
 std::vector<Move> Places::moves(double end) {
     std::vector<Move> moves;
-    for (std::size_t node = 0; node < nodes_.size(); ++node) {
-        if (!ours(nodes_[node].mobility))
-            go_on(nodes_[node], end);
-        for (const WayPoint& point : way_of(nodes_[node]).until(end))
-            moves.push_back(move_to(point, node));
+    for (Node& node : nodes_) {
+        if (!ours(node.mobility))
+            go_on(node, end);
+        for (const WayPoint& point : way_of(node).until(end))
+            moves.push_back(move_to(point, node.id));
     }
     std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.time < b.time; });
     return moves;

@@ -9,11 +9,11 @@
 
 namespace roambus {
 
-// Where all nodes are and were: told by their mobility managers, if they are ours; computed, if they are Castalia's.
+// Where all nodes are and were that the host does not move: told by their mobility managers, if they are ours; computed, if they are Castalia's.
 class Places {
 public:
-    // Adds the next node, at time 0.
-    void add(VirtualMobilityManager& mobility);
+    // Adds a node, at time 0.
+    void add(NodeId node, VirtualMobilityManager& mobility);
 
     // The moves that were not told before, until all nodes that move have one after `now`.
     std::vector<Move> news(SimTime now);
@@ -26,6 +26,7 @@ public:
 
 private:
     struct Node {
+        NodeId id;
         VirtualMobilityManager* mobility;
         Trajectory way;  // of Castalia's managers
         std::size_t told = 0;

@@ -16,6 +16,14 @@ void Trajectory::add(WayPoint point) {
     points_.push_back(point);
 }
 
+void Trajectory::turn(WayPoint from, WayPoint to) {
+    while (!points_.empty() && points_.back().time >= from.time)
+        points_.pop_back();
+    points_.push_back(from);
+    if (to.time > from.time)
+        points_.push_back(to);
+}
+
 WayPoint Trajectory::at(double time) const {
     const WayPoint& next = points_.back();
     if (points_.size() == 1 || time >= next.time)

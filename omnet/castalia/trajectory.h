@@ -17,6 +17,9 @@ public:
     // Appends a way-point, not before the last.
     void add(WayPoint point);
 
+    // Goes from `from` straight to `to`, in place of everything after `from`.
+    void turn(WayPoint from, WayPoint to);
+
     // The last way-point; there must be one.
     const std::vector<WayPoint>& points() const { return points_; }
 

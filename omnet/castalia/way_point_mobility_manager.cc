@@ -37,6 +37,10 @@ bool WayPointMobilityManager::go_on(double now) {
     return true;
 }
 
+std::optional<WayPoint> WayPointMobilityManager::next(const WayPoint&) {
+    return std::nullopt;
+}
+
 void WayPointMobilityManager::show(const WayPoint& here) {
     setLocation(here.x, here.y, nodeLocation.z, nodeLocation.phi, nodeLocation.theta);
     trace() << "moved to " << here.x << ":" << here.y;

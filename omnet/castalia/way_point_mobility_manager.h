@@ -19,8 +19,8 @@ public:
     // The way-points up to now, and the next.
     const Trajectory& trajectory() const { return trajectory_; }
 
-    // Goes on from way-points that are reached by `now`; returns whether the node still moves.
-    bool go_on(double now);
+    // Goes on from way-points that are reached by `now`; returns whether the node can still move.
+    virtual bool go_on(double now);
 
 protected:
     void initialize() final;
@@ -30,7 +30,10 @@ protected:
     virtual WayPoint begin(WayPoint deployed) = 0;
 
     // The way-point after `from`, later than that; none if the node rests there.
-    virtual std::optional<WayPoint> next(const WayPoint& from) = 0;
+    virtual std::optional<WayPoint> next(const WayPoint& from);
+
+    // Goes on from `from` to `to` instead, whatever was to come.
+    void turn(const WayPoint& from, const WayPoint& to) { trajectory_.turn(from, to); }
 
 private:
     void show(const WayPoint& here);

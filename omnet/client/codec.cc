@@ -62,12 +62,15 @@ Send take(wire::Send& send) {
 }
 
 Reply take(wire::Reply& reply) {
-    Reply taken{{}, optional<SimTime>(reply.has_wake_up(), reply.wake_up()), {}};
+    Reply taken{{}, optional<SimTime>(reply.has_wake_up(), reply.wake_up()), {}, {}};
     taken.sends.reserve(reply.sends_size());
     for (wire::Send& send : *reply.mutable_sends())
         taken.sends.push_back(take(send));
     for (const wire::Note& note : reply.notes())
         taken.notes.push_back({note.time(), note.node(), note.text()});
+    for (const wire::Course& course : reply.courses())
+        taken.courses.push_back({course.time(), course.node(), course.x(), course.y(), course.until(), course.to_x(),
+                                 course.to_y()});
     return taken;
 }
 
@@ -106,6 +109,7 @@ std::string encode(const Hello& hello) {
     out.set_header_bytes(hello.run.framing.header_bytes);
     out.set_queue(hello.run.framing.queue);
     out.set_bits_per_second(hello.run.framing.bits_per_second);
+    out.set_steers(hello.run.steers);
     return message.SerializeAsString();
 }
 

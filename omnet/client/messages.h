@@ -51,6 +51,7 @@ struct Run {
     bool wants_notes = false;
     Transit transit = {};
     Framing framing = {};
+    bool steers = false;
 };
 
 struct Hello {
@@ -148,10 +149,21 @@ struct Note {
     std::string text;
 };
 
+struct Course {
+    SimTime time = 0;
+    NodeId node = 0;
+    double x = 0;
+    double y = 0;
+    SimTime until = 0;
+    double to_x = 0;
+    double to_y = 0;
+};
+
 struct Reply {
     std::vector<Send> sends;
     std::optional<SimTime> wake_up;
     std::vector<Note> notes;
+    std::vector<Course> courses = {};
 };
 
 struct Goodbye {};

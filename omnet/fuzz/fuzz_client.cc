@@ -2,6 +2,7 @@
 // neither accepts nor rejects as docs/reference/bridge.md has it, or if memory grows.
 #include <google/protobuf/stubs/logging.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -28,7 +29,7 @@ namespace {
 constexpr long kMostMemoryKib = 256 * 1024;
 constexpr SimTime kNow = 1000;
 
-const Run kRun{"fuzz", 1, 1000000, 10, std::vector<Node>(20), true};
+const Run kRun{"fuzz", 1, 1000000, 10, std::vector<Node>(20), true, {}, {}, true};
 
 // Answers everything with one message.
 class OneAnswer : public Channel {
@@ -48,7 +49,7 @@ private:
     std::string told_;
 };
 
-wire::ToSimulator reply(int sends, int notes) {
+wire::ToSimulator reply(int sends, int others) {
     wire::ToSimulator message;
     wire::Reply& body = *message.mutable_reply();
     body.set_wake_up(kNow + 500);
@@ -59,11 +60,16 @@ wire::ToSimulator reply(int sends, int notes) {
         send.set_destination(i % 2 == 0 ? kBroadcast : i + 1);
         send.set_payload(std::string(1 + 7 * i, 'p'));
     }
-    for (int i = 0; i < notes; ++i) {
+    for (int i = 0; i < others; ++i) {
         wire::Note& note = *body.add_notes();
         note.set_time(kNow);
         note.set_node(i);
         note.set_text("noted");
+        wire::Course& course = *body.add_courses();
+        course.set_time(kNow + 10 + i);
+        course.set_node(i);
+        course.set_until(kNow + 100);
+        course.set_to_x(2.5 * i);
     }
     return message;
 }
@@ -103,6 +109,12 @@ void demand_sound(const Reply& reply) {
         demand(send.node < 20, "a send of a node that does not exist was accepted");
         demand(send.destination < 20 || send.destination == kBroadcast, "a send to nowhere was accepted");
         demand(!send.payload->empty() && send.payload->size() < 65536, "a payload of wrong size was accepted");
+    }
+    for (const Course& course : reply.courses) {
+        demand(course.time > kNow && course.until >= course.time, "a past course was accepted");
+        demand(course.node < 20, "a course of a node that does not exist was accepted");
+        for (const double coordinate : {course.x, course.y, course.to_x, course.to_y})
+            demand(std::isfinite(coordinate), "a course to nowhere was accepted");
     }
 }
 

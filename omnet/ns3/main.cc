@@ -4,8 +4,6 @@
 #include <iostream>
 
 #include <ns3/rng-seed-manager.h>
-#include <ns3/waypoint-mobility-model.h>
-#include <ns3/boolean.h>
 
 #include "client/client.h"
 #include "client/connection.h"
@@ -13,6 +11,7 @@
 #include "client/session_file.h"
 #include "settings.h"
 #include "stacks.h"
+#include "steered.h"
 #include "turns.h"
 
 namespace roambus::ns3_side {
@@ -40,7 +39,7 @@ public:
         const Run run = this->run_of_settings();
         const Welcome welcome = client_.hello(run);
         collector_.emplace(
-            run, welcome, [this](const Step& step) { return client_.step(step); }, [this] { return outlook(); });
+            run, welcome, [this](const Step& step) { return this->step(step); }, [this] { return outlook(); });
         schedule();
         // At the limit itself nothing happens any more.
         events_.at(settings_.time_limit, Turn::kFirst, [] { ns3::Simulator::Stop(); });
@@ -53,11 +52,17 @@ public:
 
 private:
     void place(NodeId id) {
-        auto way = ns3::CreateObject<ns3::WaypointMobilityModel>();
-        way->SetAttribute("LazyNotify", ns3::BooleanValue(true));  // nobody asks to be told of turns
-        nodes_.Get(id)->AggregateObject(way);
+        ways_.push_back(ns3::CreateObject<SteeredMobility>());
+        nodes_.Get(id)->AggregateObject(ways_[id]);
         for (const WayPoint& point : settings_.nodes[id].way)
-            way->AddWaypoint({ns3::Seconds(point.time_s), {point.x, point.y, 0}});
+            ways_[id]->add(point);
+    }
+
+    Reply step(const Step& step) {
+        Reply reply = client_.step(step);
+        for (const Course& course : reply.courses)
+            ways_[course.node]->steer(course);
+        return reply;
     }
 
     Run run_of_settings() const {
@@ -68,7 +73,8 @@ private:
                 {},
                 false,
                 stack_->transit(),
-                stack_->framing()};
+                stack_->framing(),
+                true};
         for (const NodeSettings& node : settings_.nodes)
             run.nodes.push_back(node.clock);
         return run;
@@ -128,7 +134,8 @@ private:
         totals.counts.push_back({"offered", offered_});
         totals.counts.push_back({"received", received_});
         for (NodeId id = 0; id < settings_.nodes.size(); ++id)
-            add_moves(id, totals.moves);
+            if (!settings_.nodes[id].steered)
+                add_moves(id, totals.moves);
         return totals;
     }
 
@@ -151,6 +158,7 @@ private:
     Client& client_;
     TurnScheduler& events_;
     ns3::NodeContainer nodes_;
+    std::vector<ns3::Ptr<SteeredMobility>> ways_;
     std::unique_ptr<Stack> stack_;
     std::optional<Collector> collector_;
     std::optional<Moment> scheduled_;

@@ -37,7 +37,7 @@ Settings read_settings(const std::string& folder) {
     Settings settings;
     const auto node = [&settings](std::istream& text) {
         NodeSettings one;
-        text >> one.clock.start >> one.clock.clock_rate >> one.tx_power_dbm;
+        text >> one.clock.start >> one.clock.clock_rate >> one.tx_power_dbm >> one.steered;
         settings.nodes.push_back(one);
         return static_cast<bool>(text);
     };

@@ -21,6 +21,7 @@ struct WayPoint {
 struct NodeSettings {
     Node clock;
     double tx_power_dbm = 0;
+    bool steered = false;  // the host says where it goes from its first way-point on
     std::vector<WayPoint> way;
 };
 

@@ -5,17 +5,21 @@
 
 namespace roambus::stand_in {
 
-Network::Network(std::size_t nodes, SimTime delay, std::vector<LinkChange> changes)
-    : delay_(delay), changes_(std::move(changes)), neighbours_(nodes) {
+Network::Network(std::size_t nodes, SimTime delay, std::vector<LinkChange> changes, double reach, Ways ways)
+    : delay_(delay), changes_(std::move(changes)), neighbours_(nodes), reach_(reach), ways_(std::move(ways)) {
     std::stable_sort(changes_.begin(), changes_.end(),
                      [](const LinkChange& left, const LinkChange& right) { return left.time < right.time; });
 }
 
 void Network::transmit(SimTime now, const Send& send) {
     change_links(now);
-    for (const NodeId receiver : neighbours_[send.node])
-        if (send.destination == kBroadcast || send.destination == receiver)
-            under_way_.emplace(now + delay_, Delivery{receiver, send.node, send.payload});
+    for (NodeId receiver = 0; receiver < neighbours_.size(); ++receiver) {
+        const bool linked = neighbours_[send.node].count(receiver) > 0;
+        if (send.destination != kBroadcast && send.destination != receiver)
+            continue;
+        if (linked || are_in_reach(send.node, receiver, now))
+            under_way_.emplace(now + delay_, Delivery{receiver, send.node, send.payload, !linked});
+    }
 }
 
 std::optional<SimTime> Network::next() const {
@@ -26,10 +30,16 @@ std::vector<Delivery> Network::deliver(SimTime now) {
     change_links(now);
     std::vector<Delivery> arrived;
     const auto end = under_way_.upper_bound(now);
-    for (auto delivery = under_way_.begin(); delivery != end; ++delivery)
-        arrived.push_back(std::move(delivery->second));
+    for (auto packet = under_way_.begin(); packet != end; ++packet)
+        if (Delivery& delivery = packet->second;
+            !delivery.within_reach || are_in_reach(delivery.sender, delivery.receiver, now))
+            arrived.push_back(std::move(delivery));
     under_way_.erase(under_way_.begin(), end);
     return arrived;
+}
+
+bool Network::are_in_reach(NodeId a, NodeId b, SimTime now) const {
+    return reach_ > 0 && a != b && ways_.are_within(reach_, a, b, now);
 }
 
 // Links change before anything else happens at that time.

@@ -58,6 +58,12 @@ void add_move(std::istream& words, Script& script) {
     script.moves.push_back({at, moving, x, number<double>(words)});
 }
 
+void add_start(std::istream& words, Script& script) {
+    const NodeId steered = node(words, script);
+    const auto x = number<double>(words);
+    script.starts.push_back({0, steered, x, number<double>(words)});
+}
+
 void set_misbehaviour(std::istream& words, Script& script) {
     Misbehaviour& misbehaviour = script.misbehaviour;
     words >> misbehaviour.kind;
@@ -79,6 +85,8 @@ const std::map<std::string, Statement>& statements() {
         {"seed", [](auto& words, auto& script) { script.run.seed = number<std::int64_t>(words); }},
         {"processing_delay", [](auto& words, auto& script) { script.run.processing_delay = time(words); }},
         {"move", add_move},
+        {"start", add_start},
+        {"reach", [](auto& words, auto& script) { script.reach = number<double>(words); }},
         {"refuse", add_refusal},
         {"misbehave", set_misbehaviour},
     };

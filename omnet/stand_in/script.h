@@ -7,6 +7,8 @@
 //     delay TIME                      from a send to its arrivals; 1 ms if left out
 //     seed N, processing_delay TIME   0 if left out
 //     move NODE TIME X Y              NODE goes straight to (X, Y) metres, where it is at TIME; for hosts that ask for it
+//     start NODE X Y                  NODE is at (X, Y) metres at first, and then goes where the host sends it
+//     reach METRES                    nodes are neighbours, too, while they are so far from each other at most
 //     refuse NODE TIME                the MAC of NODE refuses the first packet that it gets at TIME or later
 //     misbehave KIND [AFTER [STATUS]] after AFTER Steps; see misbehaviour.h
 #pragma once
@@ -42,6 +44,8 @@ struct Script {
     SimTime delay = 1000000;
     std::vector<LinkChange> changes;
     std::vector<Move> moves;
+    std::vector<Move> starts;  // of the nodes that the host moves
+    double reach = 0;
     std::vector<Refusal> refusals;
     Misbehaviour misbehaviour;
 };

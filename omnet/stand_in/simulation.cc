@@ -10,13 +10,22 @@ constexpr double kRssiDbm = -50;
 constexpr double kLqiDb = 50;
 constexpr std::uint32_t kEndlessRoom = 1u << 30;
 
+Ways ways_of(const Script& script) {
+    std::vector<Move> moves = script.starts;
+    moves.insert(moves.end(), script.moves.begin(), script.moves.end());
+    return {script.run.nodes.size(), moves};
+}
+
 }  // namespace
 
 Simulation::Simulation(const Script& script, Client& client)
-    : script_(script), client_(client), network_(script.run.nodes.size(), script.delay, script.changes) {}
+    : script_(script),
+      client_(client),
+      network_(script.run.nodes.size(), script.delay, script.changes, script.reach, ways_of(script)) {}
 
 void Simulation::run() {
     script_.run.transit = {script_.delay, 0, kMaxPayloadBytes};
+    script_.run.steers = true;
     const Welcome welcome = client_.hello(script_.run);
     if (!welcome.moves)
         script_.moves.clear();
@@ -31,7 +40,10 @@ void Simulation::run() {
 Reply Simulation::step(Step& step) {
     step.moves = std::move(script_.moves);
     script_.moves.clear();
-    return client_.step(step);
+    Reply reply = client_.step(step);
+    for (const Course& course : reply.courses)
+        network_.steer(course);
+    return reply;
 }
 
 void Simulation::run_events(Collector& collector) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "client/codec.h"
@@ -42,6 +43,24 @@ wire::ToSimulator reply_with_wake_up(SimTime time) {
     wire::ToSimulator message;
     message.mutable_reply()->set_wake_up(time);
     return message;
+}
+
+// The course of `node` from `time` until `until`, to (x, 0).
+wire::ToSimulator reply_with_course(SimTime time, NodeId node, SimTime until, double x = 3) {
+    wire::ToSimulator message;
+    wire::Course& course = *message.mutable_reply()->add_courses();
+    course.set_time(time);
+    course.set_node(node);
+    course.set_y(2);
+    course.set_until(until);
+    course.set_to_x(x);
+    return message;
+}
+
+Run steering(SimTime processing_delay = 0) {
+    Run run = run_of(3, 1000, processing_delay);
+    run.steers = true;
+    return run;
 }
 
 }  // namespace
@@ -172,6 +191,35 @@ TEST_CASE("A note must be of a node") {
     wire::ToSimulator message = empty_reply();
     message.mutable_reply()->add_notes()->set_node(3);
     check_violation(message, {5, false, {}, {}}, "node 3 does not exist");
+}
+
+TEST_CASE("A course comes as the schema has it") {
+    Running running(steering());
+    CHECK(running.host.told.front().hello().steers());
+    running.host.answer(reply_with_course(5, 2, 9));
+    const Reply reply = running.client.step({5, false, {}, {}});
+    REQUIRE(reply.courses.size() == 1);
+    const Course& course = reply.courses[0];
+    CHECK(course.time == 5);
+    CHECK(course.node == 2);
+    CHECK(course.x == 0);
+    CHECK(course.y == 2);
+    CHECK(course.until == 9);
+    CHECK(course.to_x == 3);
+    CHECK(course.to_y == 0);
+}
+
+TEST_CASE("A course must be of a node, from now on, to its end and to a place") {
+    const Step step{5, false, {}, {}};
+    check_violation(reply_with_course(4, 0, 9), step, "4 ns is too early", steering());
+    check_violation(reply_with_course(5, 0, 9), step, "5 ns is too early", steering(10));
+    check_violation(reply_with_course(5, 3, 9), step, "node 3 does not exist", steering());
+    check_violation(reply_with_course(6, 0, 5), step, "ends at 5 ns, before it begins", steering());
+    check_violation(reply_with_course(6, 0, 7, std::nan("")), step, "no finite number", steering());
+}
+
+TEST_CASE("A simulator that moves no nodes gets no courses") {
+    check_violation(reply_with_course(6, 0, 7), {5, false, {}, {}}, "moves no nodes");
 }
 
 TEST_CASE("Calls out of order are refused, also after the end") {

@@ -37,7 +37,7 @@ Network line(std::vector<LinkChange> changes = {}) {
 TEST_CASE("A script is read") {
     const Script script = parse(
         "nodes 3  # three\n\ntime_limit 100\nlink 0 1\ndown 50 0 1\ndelay 7\nseed -2\nprocessing_delay 9\n"
-        "refuse 2 30\nmisbehave exit-after 5 3\n");
+        "refuse 2 30\nreach 2.5\nstart 1 3 4\nmisbehave exit-after 5 3\n");
     CHECK(script.run.nodes.size() == 3);
     CHECK(script.run.seed == -2);
     CHECK(script.run.processing_delay == 9);
@@ -45,6 +45,8 @@ TEST_CASE("A script is read") {
     CHECK(script.changes.size() == 2);
     CHECK_FALSE(script.changes[1].up);
     CHECK(script.refusals[0].time == 30);
+    CHECK(script.reach == 2.5);
+    CHECK(script.starts[0].y == 4);
     CHECK(script.misbehaviour.after == 5);
     CHECK(script.misbehaviour.status == 3);
 }
@@ -83,4 +85,30 @@ TEST_CASE("Links change before anything else happens at that time") {
     Network network = line({{5, 1, 3, true}, {15, 2, 1, false}});
     network.transmit(5, {5, 1, kBroadcast, kHi});
     CHECK(receivers(network.deliver(15)) == std::vector<NodeId>{0, 3});
+}
+
+TEST_CASE("Nodes in reach of each other are neighbours, from the send to the arrival") {
+    const std::vector<Move> moves = {{0, 0, 0, 0}, {0, 1, 3, 4}, {0, 2, 0, 9}, {100, 2, 0, 0}};
+    Network network(3, 10, {}, 5, Ways(3, moves));
+    network.transmit(0, {0, 0, kBroadcast, kHi});
+    CHECK(receivers(network.deliver(10)) == std::vector<NodeId>{1});
+    network.transmit(50, {50, 0, kBroadcast, kHi});  // node 2 is at (0, 4.5)
+    CHECK(receivers(network.deliver(60)) == std::vector<NodeId>{1, 2});
+}
+
+TEST_CASE("A node goes where its courses lead, and stays there") {
+    Network network(2, 10, {}, 5, Ways(2, {{0, 0, 0, 0}, {0, 1, 20, 0}}));
+    const auto heard_at = [&](SimTime time) {
+        network.transmit(time, {time, 0, kBroadcast, kHi});
+        return !network.deliver(time + 10).empty();
+    };
+    network.steer({100, 1, 20, 0, 300, 0, 0});
+    CHECK_FALSE(heard_at(90));
+    CHECK_FALSE(heard_at(200));
+    CHECK(heard_at(260));
+    network.steer({270, 1, 3, 0, 270, 3, 0});  // it stops
+    CHECK(heard_at(1000));
+    network.steer({1100, 1, 3, 0, 1200, 20, 0});
+    CHECK_FALSE(heard_at(1105));  // in reach when it is sent, and not when it arrives
+    CHECK_FALSE(heard_at(1300));
 }

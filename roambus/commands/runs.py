@@ -103,7 +103,7 @@ def run(
     run_options = RunOptions(level, check=check, record=record, replace=replace)
     if render:
         if useless := [name for name in _OF_RUNS if is_given(name)]:
-            raise UserError(f"--{useless[0]} goes with a run, and --render makes none: leave one of the two out")
+            raise UserError(f"--{useless[0]} requires a run, and --render makes none: leave one of the two out")
         _render(single, out)
     elif endpoint is None:
         _run_once(sweep_of_one("run", single), out, run_options, factory_of(backend, deadline))

@@ -127,14 +127,13 @@ def _publishing(executor: Executor, results: Path) -> Executor:
 
 
 def announce_compilation(factory: BackendFactory, plans: Sequence[RunPlan]) -> None:
-    """Announce the first compilation of the radio with the first run's MAC, which is silent for a while."""
+    """Announce the first compilation of the radio for the first run's modules, which is silent for a while."""
     if factory.name != "radio" or not plans:
         return
-    from roambus.bridge.backends.radio.kernel import is_compiled
-    from roambus.bridge.backends.radio.mac.registry import mac_of
+    from roambus.bridge.backends.radio.kernel import Parts, is_compiled
     from roambus.experiments.sweeps.runner import scenario_of
 
-    known = is_compiled(mac_of(scenario_of(plans[0], factory)))
+    known = is_compiled(Parts.of(scenario_of(plans[0], factory)))
     if known is None:
         remark("each run compiles the radio, some 20 s, for no cache can be written: let NUMBA_CACHE_DIR name a folder")
     elif not known:

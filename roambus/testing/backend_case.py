@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from roambus.bridge.backend import Backend, Delivery, Failure, Hello, Step, Totals, Transmission
+from roambus.bridge.backend import Backend, Course, Delivery, Failure, Hello, Step, Totals, Transmission
 from roambus.bridge.formats.ini import read_scenario
 from roambus.bridge.runs.run import RunPlan, write_inputs
 from roambus.bridge.scenario.definition import Scenario
@@ -50,14 +50,16 @@ def write_case(
     seed: int = 1,
     time_limit: SimTime = 4 * SECOND,
     processing_delay: SimTime = 0,
+    mobility: str = "",
 ) -> Case:
-    """Render the four nodes' ini into `folder`."""
+    """Render the four nodes' ini into `folder`; by `mobility` the last node moves, and the field is larger."""
     values: dict[str, int | float | str | bool] = {
         "agent": agent,
         "agent_parameters": parameters,
         "seed": seed,
         "time_limit": format_time(time_limit),
         "processing_delay": format_time(processing_delay),
+        "mobility": mobility,
     }
     plan = RunPlan(folder, Path(), TEMPLATE.render(values), TEMPLATES / "CC2420.txt", agent, seed)
     write_inputs(plan, folder)
@@ -95,6 +97,7 @@ class Conforming:
     calls: list[str] = field(default_factory=list)
     heard: list[tuple[SimTime, Delivery]] = field(default_factory=list)
     failed: list[tuple[SimTime, Failure]] = field(default_factory=list)
+    courses: list[Course] = field(default_factory=list)
     _hello: Hello = field(default_factory=lambda: Hello("", (), 0))
     _now: SimTime = 0
     _sent: Counter[Packet] = field(default_factory=Counter)
@@ -105,8 +108,14 @@ class Conforming:
         """Open the back-end; the host calls this first, and once."""
         assert self.calls == []
         self.calls.append("open")
-        self._hello = self.backend.open()
-        return self._hello
+        self._hello = hello = self.backend.open()
+        return hello if hello.steer is None else replace(hello, steer=self._steer)
+
+    def _steer(self, course: Course) -> None:
+        """Keep a course of the host's, and pass it on."""
+        self.courses.append(course)
+        assert self._hello.steer is not None
+        self._hello.steer(course)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Check one step; none follows a result of None, and the first brings no transmissions."""

@@ -23,11 +23,11 @@ from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Delivery, Transmission
 from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.plans import Fault, FaultKind
-from roambus.bridge.system.errors import AgentError
+from roambus.bridge.system.errors import AgentError, UserError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.python_protocol.actions import Action, Send, SetTimer
-from roambus.python_protocol.agent import Agent
-from roambus.python_protocol.events import Event, Received, Started, TimerFired
+from roambus.python_protocol.agent import Agent, on, on_timer
+from roambus.python_protocol.events import Arrived, Event, Received, Started, TimerFired
 from roambus.python_protocol.filters import NotificationId
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -348,6 +348,77 @@ def test_a_processing_delay_passes_before_outputs_take_effect(factory: Factory, 
         arrivals.append([time for time, _ in backend.heard])
     (first, second), (later_first, later_second) = arrivals
     assert (later_first - first, later_second - second) == (MILLISECOND, 2 * MILLISECOND)
+
+
+class Calling(Agent):
+    """Node 0 sends each 100 ms."""
+
+    messages = MARKERS
+    far = 95.0, 95.0
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        if self.node in (0, 3):
+            self.set_timer("go", SECOND if self.node else 0)
+
+    @on_timer("go")
+    def go(self, key: str, now: SimTime) -> None:
+        if self.node == 0:
+            self.send(BROADCAST, Marker(now // MILLISECOND))
+            self.set_timer("go", 100 * MILLISECOND)
+
+
+class Flying(Calling):
+    """Node 3 flies out of reach, 100 m away or more, turns, halts on its way back, and returns at last."""
+
+    @on_timer("go")
+    def go(self, key: str, now: SimTime) -> None:
+        super().go(key, now)
+        if self.node == 3:
+            self.go_to(*self.far, speed=60)
+
+    @on(Arrived)
+    def turn(self, event: Arrived, now: SimTime) -> None:
+        if (event.x, event.y) == self.far:
+            self.go_to(5, 5, speed=100)
+            self.set_timer("halt", SECOND)
+
+    @on_timer("halt")
+    def rest(self, key: str, now: SimTime) -> None:
+        self.halt()
+        self.go_to(6.5, 5, speed=20)
+
+
+def fly(
+    factory: Factory, folder: Path, agent: type[Agent], mobility: str, *, delay: SimTime
+) -> tuple[list[Row], Conforming]:
+    """Return the trace's rows of a flight, and its back-end; skip it for a back-end that cannot move nodes so."""
+    case = write_case(folder, MARKERS, time_limit=8 * SECOND, processing_delay=delay, mobility=mobility)
+    backend, trace = Conforming(factory(case)), TraceWriter(TraceLevel.FULL)
+    try:
+        Host(case.scenario, agent, backend, trace).run()
+    except UserError as error:
+        pytest.skip(str(error))
+    rows: list[Row] = trace.table().to_pylist()
+    return rows, backend
+
+
+@pytest.mark.parametrize("processing_delay", [0, MILLISECOND])
+def test_a_node_goes_by_its_agent_as_by_a_file(factory: Factory, tmp_path: Path, processing_delay: SimTime) -> None:
+    """Courses begin where the ones before lead, and the same way from a movement file gives the same trace."""
+    rows, backend = fly(factory, tmp_path, Flying, "AgentMobilityManager", delay=processing_delay)
+    way = ["0 5 5"]
+    for course, after in zip(backend.courses, [*backend.courses[1:], None], strict=True):
+        way.append(f"{course.at / SECOND!r} {course.x!r} {course.y!r}")
+        if course.until > course.at and (after is None or course.until < after.at):
+            way.append(f"{course.until / SECOND!r} {course.to_x!r} {course.to_y!r}")
+    assert len(backend.courses) == 4
+    (tmp_path / "flight.movements").write_text("0 0 0\n0 5 0\n0 0 5\n" + " ".join(dict.fromkeys(way)) + "\n")
+    filed, _ = fly(factory, tmp_path, Calling, "MovementFileMobilityManager", delay=processing_delay)
+    if all(row["event"] != "move" for row in filed):  # over given links, places are the host's alone
+        rows = [row for row in rows if row["event"] != "move"]
+    assert rows == filed
+    assert {row["event"] for row in rows if row["node"] == 3} >= {"receive"}
 
 
 def test_the_back_end_is_closed_when_an_agent_raises(factory: Factory, tmp_path: Path) -> None:

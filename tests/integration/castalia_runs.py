@@ -16,6 +16,7 @@ from roambus.bridge.runs.layout import INI_FILE, SIMULATOR_LOG
 from roambus.bridge.runs.run import write_inputs
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire.wire_pb2 import (
+    Course,
     Failed,
     Finished,
     FromSimulator,
@@ -123,11 +124,14 @@ class ScriptedHost:
         """Answers Hello; returns what the simulator says next."""
         return self.ask(ToSimulator(welcome=Welcome(wake_up=wake_up, batching=batching)))
 
-    def reply(self, sends: Iterable[Send] = (), wake_up: SimTime | None = None) -> FromSimulator:
+    def reply(
+        self, sends: Iterable[Send] = (), wake_up: SimTime | None = None, courses: Iterable[Course] = ()
+    ) -> FromSimulator:
         """Answers a Step; returns what the simulator says next."""
         message = ToSimulator()
         message.reply.SetInParent()
         message.reply.sends.extend(sends)
+        message.reply.courses.extend(courses)
         if wake_up is not None:
             message.reply.wake_up = wake_up
         return self.ask(message)

@@ -21,8 +21,8 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.castalia.simulators import ways_of
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.formats.ini import read_scenario
-from roambus.bridge.host.positions import motion
 from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import motion
 from roambus.bridge.runs.layout import INI_FILE, TRACE_FILE
 from roambus.bridge.runs.run import execute
 from roambus.experiments.sweeps.runner import plan_runs

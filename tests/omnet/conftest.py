@@ -1,4 +1,4 @@
-"""What the tests of `omnet/` build, once."""
+"""Programs of `omnet/`, built once for the tests."""
 
 from pathlib import Path
 

@@ -97,7 +97,7 @@ def test_the_simulator_introduces_itself(host: ScriptedHost, start: Start) -> No
 
 
 def test_a_packet_that_the_mac_refuses_is_reported_at_once(host: ScriptedHost, start: Start) -> None:
-    """It is in another Step of the same instant, and nobody receives it."""
+    """It is in another Step of the same instant; no node receives it."""
     start(host.endpoint, LINE + "refuse 1 0\n")
     host.welcome()
     host.say(reply(Send(time=0, node=1, destination=65535, payload=b"hi")))

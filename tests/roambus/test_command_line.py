@@ -117,7 +117,7 @@ def test_there_are_few_options() -> None:
 def test_what_a_rendered_ini_does_not_use_is_refused(folder: Path, roambus: Roambus, option: list[str]) -> None:
     """No run is made that the option could change."""
     done = roambus("run", "field", "--render", *option)
-    assert (done.code, f"{option[0]} goes with a run" in done.err) == (2, True)
+    assert (done.code, f"{option[0]} requires a run" in done.err) == (2, True)
 
 
 def test_own_metrics_are_for_the_list_of_metrics(folder: Path, roambus: Roambus) -> None:

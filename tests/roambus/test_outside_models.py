@@ -2,84 +2,42 @@
 
 from __future__ import annotations
 
-import os
-import re
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from tests.support.documents import page
+from tests.support.outside import Call, blocks, caller, trace_of, write
 
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
-POINT = re.compile(r'\[project.entry-points."(.*?)"\]\n(\w+) = "(.*?)"')
 SLOT_S = 0.005
-
-Call = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-def blocks(language: str) -> list[str]:
-    """Return the page's blocks of a language."""
-    text = page("models").read_text(encoding="utf-8")
-    return [content for found, content in BLOCK.findall(text) if found == language]
-
-
-def install(folder: Path, name: str, project: str) -> None:
-    """Write a package's metadata, as pip makes them of its pyproject.toml."""
-    metadata = folder / f"{name}-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    points = "".join(f"[{group}]\n{key} = {value}\n" for group, key, value in POINT.findall(project))
-    (metadata / "entry_points.txt").write_text(points)
+FILES = (
+    ("slots/settings.py", "python"),
+    ("slots/mac.py", "python"),
+    ("slots/slotted.ini.j2", "text"),
+    ("drift/model.py", "python"),
+    ("drifting.ini.j2", "text"),
+)
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """Both packages of the page, installed, and their templates."""
-    sources = dict(zip(("slots/settings.py", "slots/mac.py", "drift/model.py"), blocks("python"), strict=True))
-    templates = dict(zip(("slots/slotted.ini.j2", "drifting.ini.j2"), blocks("text"), strict=True))
-    for name, content in {**sources, **templates, "slots/__init__.py": "", "drift/__init__.py": ""}.items():
-        file = tmp_path / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(content)
-    for name, project in zip(("slots", "drift"), blocks("toml"), strict=True):
-        install(tmp_path, name, project)
+    write(tmp_path, "models", FILES)
     return tmp_path
 
 
 @pytest.fixture
 def call(site: Path) -> Call:
-    """The command line in a process of its own, in the folder of the templates."""
-
-    def called(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # our own command
-            [sys.executable, "-m", "roambus", *arguments],
-            cwd=site,
-            env={**os.environ, "PYTHONPATH": str(site)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return called
+    return caller(site)
 
 
 def run_drifting(call: Call, *more: str) -> subprocess.CompletedProcess[str]:
     return call("run", "drifting.ini.j2", "--backend", "ideal", "--set", "time_limit=5", "--out", "out", *more)
 
 
-def trace_of(site: Path, out: str) -> list[dict[str, object]]:
-    """Return the rows of the only run."""
-    (file,) = (site / out).rglob("trace.parquet")
-    return list(pq.read_table(file).to_pylist())
-
-
 def test_examples_are_short() -> None:
     """At most 80 lines of Python each."""
-    settings, mac, model = blocks("python")
+    settings, mac, model = blocks("models", "python")
     assert (settings + mac).count("\n") <= 80
     assert model.count("\n") <= 80
 

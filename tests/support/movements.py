@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from roambus.bridge.formats.movement import Extent
+from roambus.bridge.formats.format import Extent
 from roambus.bridge.mobility.model import WayPoint
 from roambus.python_protocol.simtime import SECOND
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from roambus.bridge.backend import Hello, Step, Totals, Transmission, sent_before
+from roambus.bridge.backend import Course, Hello, Step, Totals, Transmission, sent_before
 from roambus.bridge.backends.castalia.installation import Program, find_installation
 from roambus.bridge.backends.castalia.simulators import (
     ServedSimulator,
@@ -29,7 +29,10 @@ from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.formats.ini.lookup import NoFurtherKeys, SimulatorKeys
 from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.given_way import MOVEMENT_FILE, GivenWay
+from roambus.bridge.mobility.paths import steered
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.propagation import LogDistance
+from roambus.bridge.scenario.propagations import MODEL, name_of
 from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire import conversion as wire
@@ -110,6 +113,7 @@ class CastaliaBackend:
         self._more = False
         self._outgoing: list[Transmission] = []
         self._notes: list[Note] = []
+        self._courses: list[Course] = []
         self._totals: Totals | None = None
         self.round_trips = 0
         """Pairs of Step and Reply so far."""
@@ -122,7 +126,8 @@ class CastaliaBackend:
             hello = self._read_hello(frame, self._connection)
         except BackendError as error:
             raise self._placed(error, "before the start") from error
-        self._steps = wire.StepReader(hello, self._messages, self._host.sent, moves=self._moves)
+        own = steered(self._scenario)
+        self._steps = wire.StepReader(hello, self._messages, self._host.sent, moves=self._moves, steered=own)
         return hello
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
@@ -176,19 +181,22 @@ class CastaliaBackend:
             connection.send(ToSimulator(reject=Reject(reason=str(error))))
             raise
         self._lookahead = Lookahead(said)
-        return (
-            replace(hello, take_note=lambda time, node, text: self._notes.append(Note(time=time, node=node, text=text)))
-            if said.wants_notes
-            else hello
+        return replace(
+            hello,
+            take_note=self._take_note if said.wants_notes else None,
+            steer=self._courses.append if said.steers else None,
         )
+
+    def _take_note(self, time: SimTime, node: NodeId, text: str) -> None:
+        self._notes.append(Note(time=time, node=node, text=text))
 
     def _exchange(self, wake_up: SimTime | None) -> None:
         connection, steps = self._connection, self._steps
         if connection is None or steps is None:
             raise RuntimeError("advance was called before open")
-        connection.send(self._host.answer(self._outgoing, wake_up, self._notes))
-        self._outgoing.clear()
-        self._notes.clear()
+        connection.send(self._host.answer(self._outgoing, wake_up, self._notes, self._courses))
+        for told in (self._outgoing, self._notes, self._courses):
+            told.clear()
         message = wire.parse(connection.receive(), "step", "finished", "failed")
         match message.WhichOneof("body"):
             case "step":
@@ -230,7 +238,10 @@ def _check_positions(scenario: Scenario) -> None:
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raise UserError for wrong strength readings and others' traffic."""
+    """Raise UserError for wrong strength readings, others' traffic, and a path loss of a package."""
+    if type(scenario.propagation) is not LogDistance:
+        law = name_of(scenario.propagation)
+        raise UserError(f"{MODEL.name}: {simulator} does not have the path loss {law}: use --backend radio")
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)

@@ -23,6 +23,7 @@ from roambus.bridge.backends.castalia.installation import Program, find_installa
 from roambus.bridge.backends.castalia.zeromq import Connection, Endpoint
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import places_of, steered
 from roambus.bridge.runs.layout import SIMULATOR_FOLDER, SIMULATOR_LOG
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError, UserError, describe_end
@@ -48,7 +49,7 @@ EMPTY_FILES = (".cmdenv-log", "Castalia-Trace.txt")
 SESSION, WAYS = "session", "ways"
 
 Ways = Mapping[NodeId, tuple[WayPoint, ...]]
-"""Ways from movement files."""
+"""Ways from movement files; of a node that its agent moves, where it starts."""
 
 NO_WAYS: Ways = MappingProxyType({})
 
@@ -234,9 +235,13 @@ class Child:
 
 
 def ways_of(scenario: Scenario) -> Ways:
-    """Return ways from movement files, which the simulator does not read."""
+    """Return ways from movement files, which the simulator does not read, and where nodes of agents' ways start."""
     mobilities = enumerate(settings.mobility for settings in scenario.nodes)
-    return {node: mobility.points for node, mobility in mobilities if isinstance(mobility, GivenWay)}
+    given = {node: mobility.points for node, mobility in mobilities if isinstance(mobility, GivenWay)}
+    if own := steered(scenario):  # the host has to know their places, so that it draws those that the ini leaves open
+        places = places_of(scenario).tolist()
+        given |= {node: (WayPoint(0.0, *places[node]),) for node in own}
+    return given
 
 
 @contextmanager

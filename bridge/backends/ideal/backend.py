@@ -15,6 +15,7 @@ from random import Random
 from typing import NamedTuple, TypeVar
 
 from roambus.bridge.backend import (
+    Course,
     Delivery,
     Failure,
     Hello,
@@ -36,7 +37,8 @@ from roambus.bridge.backends.ideal.graph import (
     receivers,
     relink,
 )
-from roambus.bridge.mobility.paths import moves_until, paths_of
+from roambus.bridge.backends.ideal.steering import Disk
+from roambus.bridge.mobility.paths import known_moves, paths_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
@@ -82,8 +84,12 @@ class IdealBackend:
         processing_delay: SimTime = 0,
         moves: Sequence[Move] = (),
         seed: int = 0,
+        disk: Disk | None = None,
     ) -> None:
-        """Set up `links` as `ideal` says; losses follow from `seed`, `moves` are for the trace."""
+        """Set up `links` as `ideal` says; losses follow from `seed`, `moves` are for the trace.
+
+        By `disk` links follow nodes that their agents move.
+        """
         graph = Graph.of(nodes, links)
         self._near = list(graph.near)  # changed in place: thousands of nodes have many more links that come and go
         self._graph = graph._replace(near=self._near)
@@ -100,6 +106,7 @@ class IdealBackend:
         self._chance = Random(f"ideal/{seed}")
         self._processing_delay = processing_delay
         self._moves = moves
+        self._disk = disk
         self._order = 0
         self._pending: list[tuple[SimTime, int, Transmission | Frame]] = []
         self._under_way: dict[Link, deque[Frame]] = {}
@@ -118,10 +125,16 @@ class IdealBackend:
     def open(self) -> Hello:
         """Boot every node at 0, with a perfect clock."""
         nodes = [NodeInfo(0)] * self._nodes
-        return Hello("ideal", nodes, self._time_limit, self._processing_delay, overhear=self._overhear)
+        delay, steer = self._processing_delay, self._steer
+        return Hello("ideal", nodes, self._time_limit, delay, overhear=self._overhear, steer=steer)
 
     def _overhear(self, nodes: Sequence[NodeId]) -> None:
         self._listening = frozenset(nodes)
+
+    def _steer(self, course: Course) -> None:
+        """Let the links follow; given ones have nothing to do with places."""
+        if self._disk is not None:
+            self._changes = deque(self._disk.follow(course, self._near[course.node], self._changes))
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Run to the host's next instant, as in `Backend.advance`."""
@@ -276,11 +289,12 @@ Kind = TypeVar("Kind", bound=IdealBackend)
 
 
 class GivenGraph(NamedTuple):
-    """Initial links, their changes, and nodes' places for the trace."""
+    """Initial links, their changes, and nodes' places for the trace; a `disk` if they follow from places."""
 
     links: Sequence[tuple[NodeId, NodeId]]
     changes: Sequence[LinkChange]
     moves: Sequence[Move] = ()
+    disk: Disk | None = None
 
 
 def make_ideal(scenario: Scenario) -> IdealBackend:
@@ -301,6 +315,7 @@ def make_links(kind: type[Kind], scenario: Scenario) -> Kind:
         processing_delay=scenario.processing_delay,
         moves=graph.moves,
         seed=scenario.seed,
+        disk=graph.disk,
     )
 
 
@@ -324,7 +339,8 @@ def _disk(scenario: Scenario) -> GivenGraph:
     paths = paths_of(scenario)
     reaches = [reach_m(scenario, node) for node in scenario.nodes]
     changes = disk_changes(paths, reaches, scenario.time_limit)
-    return GivenGraph((), changes, moves_until(paths, scenario.time_limit))
+    disk = Disk(paths, reaches, scenario.time_limit)
+    return GivenGraph((), changes, known_moves(scenario, paths, scenario.time_limit), disk)
 
 
 @dataclass(frozen=True, slots=True)

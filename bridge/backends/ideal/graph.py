@@ -13,10 +13,15 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.paths import Path, positions, positions_before
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
+from roambus.bridge.scenario.propagation import LogDistance
+from roambus.bridge.scenario.propagations import MODEL, name_of
+from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 
@@ -117,12 +122,14 @@ Span = tuple[SimTime, SimTime]
 
 
 def reach_m(scenario: Scenario, node: NodeSettings) -> float:
-    """Return the given range, or where mean path loss meets the sensitivity."""
+    """Return the given range, or where mean path loss meets the sensitivity; raise UserError if there is no range."""
     if scenario.ideal.range_m > 0:
         return scenario.ideal.range_m
-    channel = scenario.channel
-    budget_db = node.tx_power_dbm - scenario.radio.sensitivity_dbm - channel.pl_d0_db
-    return float(channel.d0_m * 10 ** (budget_db / (10 * channel.path_loss_exponent)))
+    law = scenario.propagation
+    if type(law) is not LogDistance:  # another's loss needs more than a distance
+        key, name = path_of(IdealLinks, "range_m"), name_of(law)
+        raise UserError(f"{MODEL.name}: ideal links have no range by the path loss {name}: set {key}, or give links")
+    return law.range_m(node.tx_power_dbm - scenario.radio.sensitivity_dbm)
 
 
 def disk_changes(paths: Sequence[Path], reaches_m: Sequence[float], time_limit: SimTime) -> list[LinkChange]:

@@ -24,6 +24,7 @@ from roambus.bridge.backend import (
     DEATHS,
     NO_ENERGY,
     SENT,
+    Course,
     Delivery,
     Failure,
     Hello,
@@ -36,11 +37,12 @@ from roambus.bridge.backend import (
     sent_before,
 )
 from roambus.bridge.backends.radio import setup, state
+from roambus.bridge.backends.radio.channel import Cells, Steering
 from roambus.bridge.backends.radio.energy import energy_mj
-from roambus.bridge.backends.radio.kernel import GOING_ON, bind
+from roambus.bridge.backends.radio.kernel import GOING_ON, Parts, bind
 from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
-from roambus.bridge.mobility.paths import moves_until, paths_of
+from roambus.bridge.mobility.paths import known_moves, paths_of, steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError
 from roambus.python_protocol.agent import Agent
@@ -97,7 +99,7 @@ class RadioBackend:
         self._scenario = scenario
         self._paths = paths_of(scenario)
         self._state = setup.state_of(scenario, self._paths, seeds, FRAMES)
-        self._run = bind(self._state, mac)
+        self._run = bind(self._state, Parts.of(scenario))
         # Frames of the MAC's own come first, so that a number alone tells whose a frame is.
         frames = len(self._state.frames)
         self._sent: list[Transmission | None] = [None] * frames
@@ -112,6 +114,8 @@ class RadioBackend:
         self._dead: set[NodeId] = set()
         self._reporting: set[NodeId] = set()
         """The nodes whose sent frames are reported."""
+        cells = Cells(scenario.field_m, scenario.channel)
+        self._steering = Steering(steered(scenario), cells, scenario.time_limit)
         self._is_overheard = False
         """Whether some nodes listen to unicasts between others."""
 
@@ -127,6 +131,7 @@ class RadioBackend:
             scenario.processing_delay,
             report_sent=self._report_sent,
             overhear=self._overhear,
+            steer=self._steer,
         )
 
     def _report_sent(self, nodes: Sequence[NodeId]) -> None:
@@ -136,6 +141,11 @@ class RadioBackend:
     def _overhear(self, nodes: Sequence[NodeId]) -> None:
         self._state.nodes["overhears"][nodes] = 1
         self._is_overheard = True
+
+    def _steer(self, course: Course) -> None:
+        state, done = self._state, int(self._state.run["moves"][0])
+        moves = self._steering.follow(course, state.moves, done, int(state.nodes["cell"][course.node]))
+        self._state = state._replace(moves=moves)
 
     def advance(self, transmissions: Sequence[Transmission], wake_up: SimTime | None) -> Step | None:
         """Run to the next instant that concerns the host, as `Backend.advance` says."""
@@ -195,7 +205,8 @@ class RadioBackend:
         died = self._state.batteries["died"]
         if died.any():
             counts[DEATHS] = died.tolist()
-        return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves_until(self._paths, end))
+        moves = known_moves(self._scenario, self._paths, end)
+        return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves)
 
     def _kind(self, size: int) -> tuple[SimTime, int, int]:
         """Compute once for each size: its airtime, its bytes on the air, and the reason to refuse it."""

@@ -1,28 +1,33 @@
-"""The channel: path loss between places, the cells of a field, and recorded losses.
+"""The channel: a table of the path losses between places, the cells of a field, and recorded losses.
 
-Model: docs/reference/radio.md, "Path loss" and "Measured links", as in Castalia's WirelessChannel: log-normal shadowing
-around a power law (Zuniga and Krishnamachari, SECON 2004). Places are static nodes, or cells of the field if nodes are
-mobile. Each pair's loss is drawn once, then the difference of its directions; neither changes with time.
+Model: docs/reference/radio.md, "Path loss" and "Measured links", as in Castalia's WirelessChannel. Places are static
+nodes, or cells of the field if nodes are mobile. `propagation` has the laws; a pair's loss does not change with time.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+from roambus.bridge.backend import Course
+from roambus.bridge.backends.radio.propagation.interface import Decibels, Pairs
+from roambus.bridge.backends.radio.propagation.registry import model_of
 from roambus.bridge.backends.radio.state import CHANGE, MOVE, Measured
 from roambus.bridge.formats.recordings import at_first, later
-from roambus.bridge.mobility.model import Mobility
-from roambus.bridge.mobility.paths import Path, positions
+from roambus.bridge.mobility.model import Mobility, WayPoint
+from roambus.bridge.mobility.paths import Path, positions, turn
 from roambus.bridge.mobility.static import Static
+from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.ideal import MeasuredLinks
+from roambus.bridge.scenario.propagation import Propagation
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
 from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
 
 Places = NDArray[np.float64]
@@ -44,10 +49,20 @@ MOST_IN_A_TABLE = 2048
 """Up to this, a table of all pairs (32 MiB) is fastest."""
 MOST_PLACES, MOST_WAYS = 2**17, 2**26
 """Limits of places (a minute's search) and of paths between them (768 MiB)."""
-DRAWS_AT_ONCE = 2**16
 
 NO_LIMIT_DBM = -300.0
 """Every signal reaches a radio and is received, as recorded."""
+
+
+class Ground(NamedTuple):
+    """The places of a run, and the signals whose ways count."""
+
+    places: Places
+    """nodes, or the corners of cells"""
+    loudest_dbm: float
+    threshold_dbm: float
+    middle_m: tuple[float, float] = (0.0, 0.0)
+    """from a corner to the middle of its cell"""
 
 
 class PathLoss(NamedTuple):
@@ -69,33 +84,60 @@ _Ways = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
 
 
 def path_loss(
-    places: Places,
-    channel: ChannelSettings,
-    loudest_dbm: float,
+    law: Propagation,
+    ground: Ground,
     random: np.random.Generator,
     given: GivenLosses | None = None,
 ) -> PathLoss:
-    """Draw log-normal shadowing per pair; raise UserError for too many ways.
+    """Compute the loss of each pair within reach; raise UserError for too many ways, or losses that are no numbers.
 
-    All shadowing is drawn first, row by row, then differences of directions, from an advanced generator copy, so that
-    pairs come in blocks. Given losses replace or extend drawn ones, however weak.
+    Given losses replace or extend the law's, however weak.
     """
+    places = ground.places
     _check_size("are more", len(places), MOST_PLACES, len(places))
     own = np.arange(len(places), dtype=np.int32)
     found: list[_Ways] = [(own, own, np.zeros(len(places)))]
     ways = 0
-    reach = reach_m(channel)
-    jitters = _advanced(random, count_pairs(reach, places))
-    for first, second, distance in pairs_within(reach, places):
-        mean, jitter = _draw_pairs(distance, channel, random, jitters)
-        for sources, targets, loss_db in ((first, second, mean + jitter), (second, first, mean - jitter)):
-            heard = np.flatnonzero(loudest_dbm - loss_db >= channel.signal_delivery_threshold_dbm)
+    for first, second, there, back in _losses(law, ground, random):
+        for sources, targets, loss_db in ((first, second, there), (second, first, back)):
+            heard = np.flatnonzero(ground.loudest_dbm - loss_db >= ground.threshold_dbm)
             found.append((sources[heard].astype(np.int32), targets[heard].astype(np.int32), loss_db[heard]))
             ways += len(heard)
         _check_size("hear each other on more ways", ways, MOST_WAYS, len(places))
     if given is not None:
         found = _replaced(found, given, len(places))
     return _table(found, len(places)) if len(places) <= MOST_IN_A_TABLE else _rows(found, len(places))
+
+
+def _losses(
+    law: Propagation, ground: Ground, random: np.random.Generator
+) -> Iterator[tuple[Indices, Indices, Decibels, Decibels]]:
+    """Yield blocks of pairs: first, second, dB there, and dB back."""
+    model, places = model_of(law), ground.places
+    reach = min(model.reach_m(law, ground.loudest_dbm, ground.threshold_dbm), _diagonal(places))
+    draw = model.draws(law, random, count_pairs(reach, places))
+    middles = places + ground.middle_m
+    for first, second, distance in pairs_within(reach, places):
+        pairs = Pairs(middles, first, second, distance)
+        more, apart = draw(pairs)
+        mean = model.mean_db(law, pairs) + more
+        there, back = mean + apart, mean - apart
+        _check_losses(law, pairs, there + back)
+        yield first, second, there, back
+
+
+def _check_losses(law: Propagation, pairs: Pairs, sums: Decibels) -> None:
+    """Refuse losses of another number, and no numbers: NaN would silently be no way."""
+    if np.shape(sums) != pairs.distance_m.shape:
+        raise UserError(f"{law.MODULE}: for {len(pairs.distance_m)} pairs it has losses of the shape {np.shape(sums)}")
+    if np.isnan(sums).any():
+        (x1, y1), (x2, y2) = (ends[np.isnan(sums)][0].tolist() for ends in (pairs.start_m, pairs.end_m))
+        raise UserError(f"{law.MODULE}: from ({x1:g}, {y1:g}) to ({x2:g}, {y2:g}) m the path loss is no number")
+
+
+def _diagonal(places: Places) -> float:
+    """Return a distance within which all places are."""
+    return math.hypot(*np.ptp(places, axis=0)) * (1 + 1e-9) + 1e-9
 
 
 def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways]:
@@ -107,32 +149,6 @@ def _replaced(found: list[_Ways], given: GivenLosses, places: int) -> list[_Ways
         is_drawn = ~np.isin(drawn[0].astype(np.int64) * places + drawn[1], codes)
         kept.append((drawn[0][is_drawn], drawn[1][is_drawn], drawn[2][is_drawn]))
     return [*kept, (sources, targets, np.array(given.losses_db))]
-
-
-def _advanced(random: np.random.Generator, draws: int) -> np.random.Generator:
-    """Return the generator after this number of draws."""
-    later = copy.deepcopy(random)
-    for start in range(0, draws, DRAWS_AT_ONCE):
-        later.standard_normal(min(DRAWS_AT_ONCE, draws - start))
-    return later
-
-
-def _draw_pairs(
-    distance: NDArray[np.float64],
-    channel: ChannelSettings,
-    shadowings: np.random.Generator,
-    jitters: np.random.Generator,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return each pair's symmetric loss, and half the difference of its directions.
-
-    Pairs in contact draw too, unused: a seed's other draws stay the same.
-    """
-    shadowing = channel.sigma_db * shadowings.standard_normal(len(distance))
-    jitter = channel.bidirectional_sigma_db / 2 * jitters.standard_normal(len(distance))
-    at_contact = distance < channel.d0_m / 10
-    ratio = np.where(at_contact, 1.0, distance / channel.d0_m)
-    mean = channel.pl_d0_db + 10 * channel.path_loss_exponent * np.log10(ratio) + shadowing
-    return np.where(at_contact, 0.0, mean), np.where(at_contact, 0.0, jitter)
 
 
 def _check_size(what: str, count: int, most: int, places: int) -> None:
@@ -157,12 +173,6 @@ def _rows(found: list[_Ways], places: int) -> PathLoss:
     return PathLoss(table.indptr.astype(np.int64), table.indices, table.data)
 
 
-def reach_m(channel: ChannelSettings) -> float:
-    """Return the distance that three sigmas of shadowing just bridge."""
-    budget = channel.max_tx_power_dbm - channel.signal_delivery_threshold_dbm - channel.pl_d0_db + 3 * channel.sigma_db
-    return float(channel.d0_m * 10 ** (budget / (10 * channel.path_loss_exponent)))
-
-
 class Cells:
     """The cells of a field, numbered row by row."""
 
@@ -170,6 +180,12 @@ class Cells:
         self._field = np.array(field_m)
         self._size = np.array([channel.x_cell_m, channel.y_cell_m])
         self._counts = np.ceil(self._field / self._size).astype(np.int64)
+
+    @property
+    def middle_m(self) -> tuple[float, float]:
+        """From a cell's corner to its middle."""
+        width, height = self._size.tolist()
+        return width / 2, height / 2
 
     def corners(self) -> Places:
         """Metres[cell, 2]: each cell's corner nearest to the origin."""
@@ -201,10 +217,45 @@ def _changes_of(node: int, mobility: Mobility, points: Path, cells: Cells, time_
         return np.zeros(0, MOVE)
     times = np.arange(0, time_limit, mobility.update_interval)
     seen_in = cells.holding(positions(points, times / SECOND))
-    new = np.flatnonzero(np.diff(seen_in)) + 1
+    return _sightings(node, times[1:], seen_in)
+
+
+def _sightings(node: NodeId, times: NDArray[np.int64], seen_in: NDArray[np.int64]) -> NDArray[np.void]:
+    """Return MOVE[m] of a node that was seen in the first cell before these times, and then in a cell at each."""
+    new = np.flatnonzero(np.diff(seen_in))
     moves = np.zeros(len(new), MOVE)
-    moves["time"], moves["node"], moves["cell"] = times[new], node, seen_in[new]
+    moves["time"], moves["node"], moves["cell"] = times[new], node, seen_in[new + 1]
     return moves
+
+
+class Steering:
+    """The cells of nodes that their agents move.
+
+    A node is seen at the same instants as by a movement file: the multiples of its interval.
+    """
+
+    def __init__(self, nodes: Mapping[NodeId, Steered], cells: Cells, time_limit: SimTime) -> None:
+        self._nodes, self._cells, self._limit = nodes, cells, time_limit
+
+    def follow(self, course: Course, moves: NDArray[Any], done: int, seen_in: int) -> NDArray[Any]:
+        """Return MOVE[m] with the course in place of the rest of the node's way.
+
+        `done` of the moves have happened, and by the last of its own the node is `seen_in` a cell.
+        """
+        pending = moves[done:]
+        kept = pending[(pending["node"] != course.node) | (pending["time"] <= course.at)]
+        before = kept["cell"][kept["node"] == course.node]
+        new = self._sightings(course, int(before[-1]) if len(before) else seen_in)
+        later = np.concatenate([kept, new])
+        return np.concatenate([moves[:done], later[np.lexsort((later["node"], later["time"]))]])
+
+    def _sightings(self, course: Course, seen_in: int) -> NDArray[np.void]:
+        """Return MOVE[m] after the course has begun: up to the first instant at which the node is there."""
+        interval, path = self._nodes[course.node].update_interval, list[WayPoint]()
+        turn(path, course)
+        first = (course.at // interval + 1) * interval
+        times = np.arange(first, min(course.until + interval, self._limit), interval)
+        return _sightings(course.node, times, np.append(seen_in, self._cells.holding(positions(path, times / SECOND))))
 
 
 def recorded_ground(links: MeasuredLinks, nodes: int, time_limit: SimTime) -> tuple[PathLoss, Measured]:

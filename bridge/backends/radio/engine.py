@@ -54,6 +54,19 @@ def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
     return FunctionType(function.__code__, names, function.__name__)
 
 
+def compiled_with(functions: Iterable[Callable[..., Any]], **names: Any) -> dict[str, Any]:
+    """Compile copies of a module's functions, callees first, with other meanings of its global names.
+
+    Returns the module's names with these: Numba cannot cache closures over compiled functions.
+    """
+    found: dict[str, Any] = {}
+    for function in functions:
+        plain = getattr(function, "py_func", function)
+        found = found or {**plain.__globals__, **names}
+        found[plain.__name__] = compiled(with_names(plain, found))
+    return found
+
+
 def fingerprint(folder: Path = PACKAGE) -> str:
     """Hash the behaviour of the Python sources below `folder`."""
     return hash_files(set(folder.rglob("*.py"))).hex()[:16]

@@ -15,14 +15,19 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-from roambus.bridge.backends.radio import energy, engine, outages, radio, receiver, state
+from roambus.bridge.backends.radio import energy, engine, medium, outages, radio, receiver, state
 from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
 from roambus.bridge.backends.radio.mac.interface import Mac, is_due
+from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, find_hearers
+from roambus.bridge.backends.radio.propagation import temporal
+from roambus.bridge.backends.radio.propagation.interface import Fading
+from roambus.bridge.backends.radio.propagation.registry import fading_of
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
+from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import find_files, hash_files
 from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
@@ -38,9 +43,27 @@ GOING_ON = -1
 """In place of a number of frames: the loop had stopped for lack of room, and continues."""
 
 
-def bind(s: State, chosen: Mac) -> Advance:
-    """Return the compiled loop for a MAC, from Numba's cache if it is there."""
-    name = _name_of(chosen)
+class Parts(NamedTuple):
+    """The modules of a scenario, against which the loop is compiled."""
+
+    mac: Mac
+    fading: Fading = temporal
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Self:
+        """Return the modules; raises UserError if one is none."""
+        return cls(mac_of(scenario), fading_of(scenario))
+
+    @property
+    def name(self) -> str:
+        """The name of the loop in Numba's cache."""
+        own = () if self.fading is temporal else (self.fading,)
+        return "_".join(_with_hash(str(part.__name__)) for part in (self.mac, *own))
+
+
+def bind(s: State, chosen: Parts) -> Advance:
+    """Return the compiled loop for the modules of a scenario, from Numba's cache if it is there."""
+    name = chosen.name
     if name not in _BOUND:
         signature, loop = (typeof(s), int64, int64), _loop(chosen)
         # Of processes that start together one compiles, and the others read what it has made.
@@ -55,7 +78,7 @@ _BOUND: dict[str, Advance] = {}
 _LOOPS: dict[str, Any] = {}
 
 
-def is_compiled(chosen: Mac) -> bool | None:
+def is_compiled(chosen: Parts) -> bool | None:
     """Whether Numba's cache has the loop for its present sources; None without a cache: each run compiles it."""
     loop = _loop(chosen)
     if loop.stats.cache_path is None:
@@ -63,28 +86,23 @@ def is_compiled(chosen: Mac) -> bool | None:
     return any(Path(loop.stats.cache_path).glob(f"*.{loop.__qualname__}-*.nbi"))
 
 
-def _loop(chosen: Mac) -> Any:
-    """Compile the loop with the functions of one MAC, so that a call of the MAC costs nothing.
+def _loop(chosen: Parts) -> Any:
+    """Compile the loop with the functions of these modules, so that a call of them costs nothing.
 
-    Each MAC gets copies of the functions below in which `mac` is its module: Numba cannot cache closures over compiled
-    functions.
+    Each choice gets copies of the functions in which `mac` and `fading` are its modules.
     """
-    name = _name_of(chosen)
-    if name not in _LOOPS:
-        names = {**globals(), "mac": chosen}
-        for function in (_arrive, _dispatch):
-            names[function.__name__] = compiled(engine.with_names(function, names))
-        _LOOPS[name] = entry_point(engine.with_names(_advance, names), name)
-    return _LOOPS[name]
-
-
-def _name_of(chosen: Mac) -> str:
-    return _with_hash(str(chosen.__name__))  # type: ignore[attr-defined]  # a module has a name
+    if chosen.name not in _LOOPS:
+        heard = find_hearers
+        if chosen.fading is not temporal:
+            heard = engine.compiled_with(medium.OF_FADING, fading=chosen.fading)[find_hearers.__name__]
+        names = engine.compiled_with((_prepare, _arrive, _dispatch), mac=chosen.mac, find_hearers=heard)
+        _LOOPS[chosen.name] = entry_point(engine.with_names(_advance, names), chosen.name)
+    return _LOOPS[chosen.name]
 
 
 @cache
 def _with_hash(module: str) -> str:
-    """A name that changes with the MAC's own code, which may lie outside of this package."""
+    """A name that changes with the module's own code, which may lie outside of this package."""
     return f"{module.rpartition('.')[2]}_{hash_files(set(find_files(module))).hex()[:16]}"
 
 

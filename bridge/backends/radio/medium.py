@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roambus.bridge.backends.radio.engine import MEASURED_LOSS, VARIATION, compiled, uniform
+from roambus.bridge.backends.radio.engine import MEASURED_LOSS, compiled, uniform
+from roambus.bridge.backends.radio.propagation import temporal as fading  # stands for the one in its place
 from roambus.bridge.backends.radio.state import State
 
 NOBODY = -1
@@ -21,12 +22,6 @@ NOBODY = -1
 DIGIT_BITS = 7
 """Of the numbers of nodes, by which links are sorted."""
 DIGIT_MASK = (1 << DIGIT_BITS) - 1
-
-LEAST, RESOLUTION, MOST = 0, 1, 2
-COHERENCE, CORRELATION = 0, 1
-"""`steps` begins with the coherence time; correlation times follow."""
-MOST_LAYERS = 100
-"""A draw ends at the mean after this many layers; Castalia ends the run."""
 
 
 def occupants(cells: NDArray[np.int64], places: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -204,46 +199,9 @@ def _deviation(s: State, way: int, now: int) -> float:
     v = s.variation
     if v.drawn_for[way] != s.run[0].frames + 1:
         v.drawn_for[way] = s.run[0].frames + 1
-        _let_vary(s, way, now)
+        v.deviation[way] = fading.deviation(s, way, now)
     return float(v.deviation[way])
 
 
-@compiled
-def _let_vary(s: State, way: int, now: int) -> None:
-    """Run the model up to `now`; keep a rest below the shortest correlation time."""
-    v = s.variation
-    left = now - v.seen[way]
-    if left == 0 or left >= v.steps[COHERENCE]:
-        v.deviation[way] = _draw(s, 0)
-        left = 0
-    levels = (len(v.first_layers) - 1) // (len(v.steps) - 1)
-    for step in range(CORRELATION, len(v.steps)):
-        while left >= v.steps[step]:
-            left -= v.steps[step]
-            v.deviation[way] = _draw(s, 1 + (step - CORRELATION) * levels + _level(s, v.deviation[way], levels))
-    v.seen[way] = now - left
-
-
-@compiled
-def _level(s: State, deviation: float, levels: int) -> int:
-    """Return the nearest level's number, clamped to the last levels."""
-    v = s.variation
-    if deviation <= v.levels[LEAST]:
-        return 0
-    if deviation >= v.levels[MOST]:
-        return levels - 1
-    return int((deviation - v.levels[LEAST]) / v.levels[RESOLUTION] + 0.5)
-
-
-@compiled
-def _draw(s: State, distribution: int) -> float:
-    """Draw a layer's element, all equally likely; some lead to another layer."""
-    v = s.variation
-    layer = v.first_layers[distribution]
-    for _ in range(MOST_LAYERS):
-        start, values, elements = v.layers[layer, 0], v.layers[layer, 1], v.layers[layer, 2]
-        place = int(uniform(s.run[0], VARIATION) * elements)
-        if place < values:
-            return float(v.elements[start + place])
-        layer = int(v.elements[start + place])
-    return 0.0
+OF_FADING = (_deviation, _power_on, _look_at_nodes, _look_at_places, find_hearers)
+"""The functions that lead to `fading`, callees first."""

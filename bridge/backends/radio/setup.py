@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from roambus.bridge.backends.radio.channel import (
     NO_LIMIT_DBM,
     Cells,
+    Ground,
     PathLoss,
     cell_changes,
     path_loss,
@@ -27,6 +28,8 @@ from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
 from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.outages import first_outages
+from roambus.bridge.backends.radio.propagation.registry import loudest_dbm, varies
+from roambus.bridge.backends.radio.propagation.temporal import variation_of
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB
 from roambus.bridge.backends.radio.state import (
@@ -51,12 +54,10 @@ from roambus.bridge.backends.radio.state import (
     TAKEN,
     Measured,
     State,
-    Variation,
     record_with,
     run_of,
     zero_nodes,
 )
-from roambus.bridge.formats.temporal_model import TemporalModel
 from roambus.bridge.mobility.paths import FIRST_OF_OTHERS, Path
 from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
@@ -118,7 +119,7 @@ def refusal(scenario: Scenario, payload: int) -> int:
     return TAKEN
 
 
-class Ground(NamedTuple):
+class Placed(NamedTuple):
     """The places of the nodes, and the losses between them."""
 
     path_loss: PathLoss
@@ -129,7 +130,7 @@ class Ground(NamedTuple):
     measured: Measured = MODELLED
 
 
-def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
+def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Placed:
     """Draw the path loss between static nodes, or between cells.
 
     A key of the ini decides, as on Castalia: losses between cells differ from those between nodes even if nothing
@@ -139,18 +140,16 @@ def ground(scenario: Scenario, paths: Sequence[Path], seeds: Seeds) -> Ground:
     random = np.random.default_rng(seeds.shadowing)
     if scenario.measured is not None:
         losses, measured = recorded_ground(scenario.measured, len(starts), scenario.time_limit)
-        return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE), measured)
-    loudest = max(node.tx_power_dbm for node in scenario.nodes)
-    if scenario.temporal is not None:  # links that vary can be better than on average, for any transmitter
-        # Ways that only a deviation makes audible must be there from the start, for they are never added.
-        loudest = scenario.channel.max_tx_power_dbm
-    if scenario.channel.only_static_nodes:
-        losses = path_loss(starts, scenario.channel, loudest, random, scenario.losses)
-        return Ground(losses, np.arange(len(starts)), np.zeros(0, MOVE))
-    cells = Cells(scenario.field_m, scenario.channel)
-    losses = path_loss(cells.corners(), scenario.channel, loudest, random, scenario.losses)
+        return Placed(losses, np.arange(len(starts)), np.zeros(0, MOVE), measured)
+    law, channel = scenario.propagation, scenario.channel
+    limits = loudest_dbm(scenario), channel.signal_delivery_threshold_dbm
+    if channel.only_static_nodes:
+        losses = path_loss(law, Ground(starts, *limits), random, scenario.losses)
+        return Placed(losses, np.arange(len(starts)), np.zeros(0, MOVE))
+    cells = Cells(scenario.field_m, channel)
+    losses = path_loss(law, Ground(cells.corners(), *limits, cells.middle_m), random, scenario.losses)
     moves = cell_changes([node.mobility for node in scenario.nodes], paths, cells, scenario.time_limit)
-    return Ground(losses, cells.holding(starts), moves)
+    return Placed(losses, cells.holding(starts), moves)
 
 
 def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[Any]:
@@ -158,6 +157,7 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
     radio = scenario.radio
     run = run_of(
         channel=record_with(scenario.channel),
+        propagation=record_with(scenario.propagation),
         radio=record_with(radio),
         mac=mac_of(scenario).record(scenario),
         outside=record_with(scenario.interference),
@@ -172,7 +172,7 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
         "averaging_time": radio.symbols_for_rssi * radio.bits_per_symbol * SECOND // radio.data_rate_bps,
         "own_frames": own_frames,
         "warm_up": scenario.warm_up,
-        "varies": scenario.temporal is not None,
+        "varies": varies(scenario),
         "is_measured": scenario.measured is not None,
         "streams": seeds.streams.generate_state(STREAMS, np.uint64),
     }
@@ -250,7 +250,7 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, room: int)
         first_in=first_in,
         next_in=next_in,
         moves=where.moves,
-        variation=variation_of(scenario.temporal, len(ways.loss_db)),
+        variation=variation_of(scenario.temporal, len(ways.loss_db) if varies(scenario) else 0),
         measured=where.measured,
         batteries=batteries,
         frames=made,
@@ -258,30 +258,4 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, room: int)
         inbox=np.zeros(frames, np.int64),
         deliveries=np.zeros(2 * LINKS_AT_FIRST, DELIVERY),
         done=np.zeros(frames, DONE),
-    )
-
-
-def variation_of(model: TemporalModel | None, ways: int) -> Variation:
-    """Return the arrays at time 0: distributions, layers and elements, each with the starts of the next."""
-    if model is None:
-        none, nothing = np.zeros(0), np.zeros(0, np.int64)
-        return Variation(none, nothing, nothing, none, nothing, nothing, np.zeros((0, 3), np.int64), none)
-    first_layers: list[int] = []
-    layers: list[tuple[int, int, int]] = []
-    elements: list[float] = []
-    for distribution in model.distributions:
-        base = len(layers)
-        first_layers.append(base)
-        for layer in distribution:
-            layers.append((len(elements), len(layer.values), len(layer.values) + len(layer.onward)))
-            elements += [*layer.values, *(float(base + target) for target in layer.onward)]
-    return Variation(
-        deviation=np.zeros(ways),
-        seen=np.zeros(ways, np.int64),
-        drawn_for=np.zeros(ways, np.int64),
-        levels=np.array([model.least_db, model.resolution_db, model.most_db]),
-        steps=np.array([model.coherence_time, *model.correlation_times], np.int64),
-        first_layers=np.array(first_layers, np.int64),
-        layers=np.array(layers, np.int64).reshape(-1, 3),
-        elements=np.array(elements),
     )

@@ -22,7 +22,7 @@ from roambus.bridge.formats.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
 from roambus.bridge.mobility import registry
 from roambus.bridge.mobility.registry import MANAGER
-from roambus.bridge.scenario import definition, ideal, mac, macs, nodes, radio
+from roambus.bridge.scenario import definition, ideal, mac, macs, nodes, propagations, radio
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
@@ -30,7 +30,7 @@ from roambus.python_protocol.settings import ANY, Setting, plain, settings_of
 
 SHARED: dict[str, tuple[Setting, ...]] = {
     "The run and its network": definition.KEYS,
-    "The wireless channel": radio.CHANNEL_KEYS,
+    "The wireless channel": (*radio.CHANNEL_KEYS, propagations.MODEL),
     "Interference of a place": radio.INTERFERENCE_KEYS,
     "Measured links": ideal.MEASURED_KEYS,
     "Ideal links": ideal.KEYS,
@@ -88,8 +88,13 @@ S = TypeVar("S")
 PER_MAC: dict[str, tuple[Setting, ...]] = macs.KEYS
 """A node's further keys, by MAC."""
 
-KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *PER_MANAGER.values(), *PER_MAC.values()),)
-"""All keys; several managers, or MACs, share a path."""
+PER_PROPAGATION: dict[str, tuple[Setting, ...]] = propagations.KEYS
+"""Further keys, by path loss."""
+
+_CHOSEN = (*PER_MANAGER.values(), *PER_MAC.values(), *PER_PROPAGATION.values())
+
+KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *_CHOSEN),)
+"""All keys; several managers, MACs or path losses share a path."""
 
 _SEED = settings_of(RunSettings)["seed"]
 _NODES = settings_of(NetworkSettings)["nodes"]
@@ -263,7 +268,8 @@ class Lookup:
 
     def check_files(self, unused: Sequence[str], backend: str) -> None:
         """Raise UserError for a file of an `unused` key, which this back-end does not read."""
-        for key in (ideal.CONTACTS_FILE, ideal.LINKS_FILE, radio.TEMPORAL_FILE, radio.LOSSES_FILE):
+        of_law = propagations.files_of(self.value(propagations.MODEL))
+        for key in (ideal.CONTACTS_FILE, ideal.LINKS_FILE, radio.TEMPORAL_FILE, radio.LOSSES_FILE, *of_law):
             is_ignored = key.name.startswith(tuple(unused)) and self.value(key)
             self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
 
@@ -280,22 +286,27 @@ class Lookup:
         """Raise UserError for unknown keys of one module: a line each, or one line for many."""
         names = [key.name for key in KEYS] if self.is_limited else map(_generic, (*known, *(self._declared or ())))
         likely = [*dict.fromkeys(names), *sorted(IGNORED_OPTIONS)]
-        _all_or_raise((), (partial(self._refuse_other_mac, entry) for entry in entries))
+        _all_or_raise((), (partial(self._refuse_other, entry) for entry in entries))
         if len(entries) <= SINGLE_MISTAKES:
             hints = (f"{_UNKNOWN}{_meant(_generic(entry.key), likely)}" for entry in entries)
             raise UserError("\n".join(map(str, map(self._ini.error, entries, hints))))
         keys = ", ".join(f"{entry.key.rpartition('.')[2]} (line {entry.line})" for entry in entries[1:])
         raise self._ini.error(entries[0], f"{_UNKNOWN}; so are {keys}")
 
-    def _refuse_other_mac(self, entry: Entry) -> None:
-        """Raise UserError for a key of a MAC that the node lacks."""
+    def _refuse_other(self, entry: Entry) -> None:
+        """Raise UserError for a key of a path loss that is not chosen, or of a MAC that the node lacks."""
+        law = self._chosen(propagations.MODEL)
+        for name, keys in PER_PROPAGATION.items():
+            if law and name != law and any(entry.pattern.matches(key.name) for key in keys):
+                raise self._ini.error(entry, f"this is a key of the path loss {name}, and the path loss is {law}")
         for node, (name, keys) in product(self.nodes, PER_MAC.items()):
             own = self._chosen(macs.PROTOCOL, node)
             if own and name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
                 raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
-        yield from ((key, key.name) for key in chain(*SHARED.values()))
+        law = self._chosen(propagations.MODEL)
+        yield from ((key, key.name) for key in chain(*SHARED.values(), PER_PROPAGATION[law] if law else ()))
         for node in self.nodes:
             manager, own_mac = self._chosen(MANAGER, node), self._chosen(macs.PROTOCOL, node)
             of_mac = PER_MAC.get(own_mac, mac.TunableMacSettings.keys()) if own_mac else ()
@@ -303,7 +314,9 @@ class Lookup:
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
 
     def _possible(self) -> Iterator[str]:
-        """The keys that cannot be checked because the MAC or mobility manager is invalid."""
+        """The keys that cannot be checked because the path loss, the MAC or the mobility manager is invalid."""
+        if self._chosen(propagations.MODEL) is None:
+            yield from (key.name for key in chain(*PER_PROPAGATION.values()))
         for node, (choice, keys) in product(self.nodes, ((MANAGER, PER_MANAGER), (macs.PROTOCOL, PER_MAC))):
             if self._chosen(choice, node) is None:
                 yield from (_at(key.name, node) for key in chain(*keys.values()))

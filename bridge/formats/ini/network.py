@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.formats.contacts import read_contacts
+from roambus.bridge.formats.format import Extent, Ways
 from roambus.bridge.formats.ini.lookup import Lookup
 from roambus.bridge.formats.ini.radio import RadioReader
-from roambus.bridge.formats.movement import Extent, Ways, read_movement
+from roambus.bridge.formats.movement import read_movement
 from roambus.bridge.formats.recordings import choose, read_k7
 from roambus.bridge.formats.temporal_model import TemporalModel, read_temporal_model
 from roambus.bridge.keys import matched, path_of

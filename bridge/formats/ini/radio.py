@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from roambus.bridge.formats.ini.lookup import Lookup
-from roambus.bridge.scenario import macs
+from roambus.bridge.scenario import macs, propagations
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings, TunableMacSettings
+from roambus.bridge.scenario.propagation import LogDistance, Propagation
 from roambus.bridge.scenario.radio import (
     FILE,
     LOSSES_FILE,
@@ -76,6 +77,13 @@ class RadioReader:
         chosen = macs.SETTINGS.get(self._keys.value(macs.PROTOCOL), TunableMacSettings)  # a simulator may have others
         with self._keys.mistakes_of(macs.PROTOCOL.name):
             return self._keys.build(chosen)
+
+    def propagation(self, is_measured: bool) -> Propagation:
+        """The path loss of the ini."""
+        chosen = propagations.SETTINGS[self._keys.value(propagations.MODEL)]
+        problem = f"{LINKS_FILE.name} gives all links: leave one of the two out"
+        self._keys.refuse(is_measured and chosen is not LogDistance, propagations.MODEL.name, problem)
+        return chosen.read(self._keys)
 
     def losses(self, is_measured: bool) -> GivenLosses | None:
         """The path losses of the ini's file, if any."""

@@ -426,6 +426,14 @@ class OClock(Clock):
         self.ticks = now % 7
 
 
+class Wanderer(Announcing):
+    """Goes away when it has something to say."""
+
+    @on(Publish)
+    def publish(self, event: Publish, now: SimTime) -> None:
+        self.go_to(2, 3, speed=1)
+
+
 class Deadly(Announcing):
     """Ends its process when it hears a word."""
 

@@ -129,6 +129,13 @@ def test_an_agent_that_goes_by_the_clock_is_named() -> None:
         explored(f"agent {AGENTS}:OClock\nrelative time\nlinks n1-n2\nmust no loops")
 
 
+def test_an_agent_that_moves_its_node_is_named() -> None:
+    """An exploration has no places for its states."""
+    text = f"agent {AGENTS}:Wanderer\nlinks n1-n2\nmay n1 publishes e1\nmust no loops"
+    with pytest.raises(UserError, match=r"Wanderer cannot be explored: it moves its node, and an exploration has no"):
+        explored(text)
+
+
 def test_messages_that_never_end_are_a_livelock() -> None:
     """A word is said, and heard by all; then it goes to and fro between the two, which takes two steps more."""
     exploration = explored(f"agent {AGENTS}:Echo\nlinks n1-n2\nmay n1 publishes e1\nmust eventually quiet")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from roambus.bridge.runs.layout import TITLES
-from roambus.extensions.export.latex import escaped, latex_files
+from roambus.bridge.system.errors import UserError
+from roambus.extensions.export.latex import Chosen, escaped, latex_files
 from tests.experiments.measured import measurements, write_measurements
 
 
@@ -20,11 +24,21 @@ def test_a_figure_and_a_table_for_each_figure(tmp_path: Path) -> None:
     point = found.point("messages_per_node", agent="mft", config="C2").iloc[0]
     assert f"(0,{point['mean']:.6g}) += (0,{point['high'] - point['mean']:.6g})" in figure
     assert "\\addlegendentry{A\\&B}" in figure
-    assert "ymode=log" in figure
+    assert "ylabel={messages per node}" in figure
+    assert "xticklabels={{C2}, {C4}}, ymin=0]" in figure
+    assert "ymin=0, ymax=1]" in files["figure-4.4a-all.tex"]
+    assert "ylabel={energy per node (mJ), axis not from 0}" in files["energy-per-node.tex"]
     assert "\\label{fig:figure-4.8}" in figure
     assert "\\begin{tabular}{lrr}\n\\toprule" in table
     assert "A\\&B & " in table
     assert "\\caption{Messages per node at 8 m/s; means of 3 seeds" in table
+
+
+def test_an_axis_of_more_than_a_decade_is_logarithmic(tmp_path: Path) -> None:
+    """With ticks at 1, 2 and 5 of each power of ten."""
+    write_measurements(measurements(configs=("C2", "C32"), speeds=("8",), seeds=3), tmp_path)
+    figure = "".join(dict(latex_files(tmp_path))["figure-4.8.tex"])
+    assert re.search(r"ymode=log, log ticks with fixed point, ytick=\{(\d+, )+\d+\}", figure)
 
 
 def test_few_seeds_of_a_share_are_points(tmp_path: Path) -> None:
@@ -37,6 +51,22 @@ def test_few_seeds_of_a_share_are_points(tmp_path: Path) -> None:
         points = [f"(0,{value:.6g})\n" in figure for value in runs["delivery_rate_all"]]
         assert (all(points), "+= (0," in figure) == (seeds < 6, seeds >= 6)
         assert ("each seed as a point" in figure) == (seeds < 6)
+
+
+def test_metrics_values_and_a_size_are_chosen(tmp_path: Path) -> None:
+    """A figure of each metric that is named, of the values that are kept; nothing left is an error."""
+    write_measurements(measurements(configs=("C2", "C4", "C8"), speeds=("2", "8"), seeds=3), tmp_path)
+    chosen = Chosen(("messages_per_node",), {"config": ("C2", "C8")}, (3.3, 2.5))
+    files = {name: "".join(lines) for name, lines in latex_files(tmp_path, chosen)}
+    assert {name for name in files if "table" not in name} == {"figure-4.8.tex"}
+    assert "[width=3.3in, height=2.5in, grid=major" in files["figure-4.8.tex"]
+    assert "xticklabels={{C2}, {C8}}" in files["figure-4.8.tex"]
+    with pytest.raises(UserError, match="messagess"):
+        list(latex_files(tmp_path, Chosen(("messagess",))))
+    with pytest.raises(UserError, match="unknown value of speed '3'"):
+        list(latex_files(tmp_path, Chosen(where={"speed": ("3",)})))
+    slow = dict(latex_files(tmp_path, Chosen(("messages_per_node",), {"speed": ("2",)})))
+    assert "Messages per node at 2 m/s" in "".join(slow["figure-4.8.tex"])
 
 
 def test_text_is_no_command() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +17,9 @@ from typing import Any
 
 import pytest
 
+from roambus.bridge.backend import Course
 from roambus.bridge.trace.parquet import read_about, read_trace
+from roambus.python_protocol.simtime import SECOND
 
 ROOT = Path(__file__).parents[3]
 SMALL = ["--set", "config=C2", "--set", "publish_until=20", "--set", "publish_interval=0.2"]
@@ -266,3 +270,69 @@ def test_an_agent_that_needs_a_radio_says_so(start: Start) -> None:
     code, output = start("thesis", "--agent", "mft-lean", *SMALL).end()
     assert code == 2
     assert "need RSSI, which UDP does not have" in output
+
+
+ROVER = """\
+from roambus.python_protocol.agent import Agent, on, on_timer
+from roambus.python_protocol.events import Arrived, Started
+from roambus.python_protocol.simtime import SECOND
+
+
+class Rover(Agent):
+    @on(Started)
+    def start(self, event, now):
+        self.set_timer("go", SECOND // 2)
+
+    @on_timer("go")
+    def go(self, key, now):
+        self.go_to(10, 10 + self.node, speed=20)
+
+    @on(Arrived)
+    def arrive(self, event, now):
+        self.note("there", detail=f"{event.x:g} {event.y:g}")
+"""
+ROVERS = ["field", "--agent", "rover.py", "--set", "nodes=2", "--set", "side=20", "--set", "publish_interval=0s"]
+ROVING = [*ROVERS, "--set", "mobility=AgentMobilityManager", "--set", "time_limit=3"]
+
+
+@pytest.mark.slow
+def test_a_driver_is_told_where_agents_go(start: Start, tmp_path: Path) -> None:
+    """A port of this machine gets a line for each course; the agents arrive, and the trace has their ways."""
+    (tmp_path / "rover.py").write_text(ROVER)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as driver:
+        driver.bind(("127.0.0.1", 0))
+        driver.settimeout(5)
+        place = f"udp:{driver.getsockname()[1]}"
+        code, output = start(*ROVING, "--links", "all", "--driver", place).end()
+        assert code == 0, output
+        told = sorted((Course(**json.loads(driver.recv(1024))) for _ in range(2)), key=lambda course: course.node)
+    assert [(course.node, course.to_x, course.to_y) for course in told] == [(0, 10, 10), (1, 10, 11)]
+    assert all(0.5 <= course.at / SECOND < 1 for course in told)
+    trace = rows(tmp_path)
+    for node, x, y, lasts in ((way.node, way.to_x, way.to_y, way.until - way.at) for way in told):
+        own = [row for row in trace if row["node"] == node]
+        assert [row["detail"] for row in own if row["event"] == "there"] == [f"{x:g} {y:g}"]
+        (_, left, there) = [row for row in own if row["event"] == "move"]
+        assert there["detail"] == f"{x:.3f} {y:.3f}"
+        assert there["time_s"] - left["time_s"] == pytest.approx(lasts / SECOND)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "code", "problem"),
+    [
+        (("--links", "all"), 2, "node 0: the agent of node 0 moves it, and it has no driver: give --driver"),
+        (("--driver", "udp:1"), 2, "SN.node[0].MobilityManagerName: other live nodes do not know where an agent goes"),
+        (("--driver", "motor.py"), 2, "there is no file motor.py"),
+        (("--driver", "rover.py:stuck", "--links", "all"), 3, "driver rover.py:stuck, node 0: ValueError: motor off"),
+    ],
+)
+def test_what_cannot_move_a_node_is_an_error(
+    start: Start, tmp_path: Path, options: Sequence[str], code: int, problem: str
+) -> None:
+    """It names the node, the key or the driver, and blames no agent."""
+    (tmp_path / "rover.py").write_text(
+        f"{ROVER}\n\ndef stuck(course):\n    if not course.node:\n        raise ValueError('motor off')\n"
+    )
+    ended, output = start(*ROVING, *options).end()
+    assert (ended, problem in output, "agent Rover" in output) == (code, True, False), output

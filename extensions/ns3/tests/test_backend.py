@@ -15,11 +15,12 @@ from roambus.bridge.backend import Delivery, Failure, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.registry import backend_names, make_factory
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.host.positions import motion
 from roambus.bridge.mobility.model import WayPoint
+from roambus.bridge.mobility.paths import motion
 from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.system.errors import BackendError, UserError
 from roambus.bridge.trace.parquet import TraceWriter
 from roambus.extensions.ns3.backend import NS3_ROOT, check, find_ns3, settings_text, ways_of
@@ -40,7 +41,7 @@ def test_a_seed_is_the_same_network_as_on_the_embedded_radio(scenario: Scenario)
     """Boot times, clocks and places: so what differs between the two is the radio."""
     lines = [line.removeprefix("node=").split() for line in settings_text(scenario).splitlines() if "node=" in line]
     hello = RadioBackend(scenario).open()
-    assert [(int(boot), float(rate)) for boot, rate, _ in lines] == [
+    assert [(int(boot), float(rate)) for boot, rate, *_ in lines] == [
         (node.start, node.clock_rate) for node in hello.nodes
     ]
     assert [ways_of(scenario)[node][0][1:] for node in range(4)] == [node.position for node in scenario.nodes]
@@ -120,7 +121,7 @@ def test_a_frame_that_is_too_long_is_refused_with_the_limit(tmp_path: Path) -> N
 def test_the_levels_are_the_signal_and_its_distance_from_the_noise_floor(stack: str, tmp_path: Path) -> None:
     """By the law of path loss, over the places of sender and receiver; ns-3's own share of 255 says neither."""
     case = write_case(tmp_path, MARKERS)
-    backend, channel = Conforming(make_ns3(case, stack=stack)), case.scenario.channel
+    backend, law = Conforming(make_ns3(case, stack=stack)), LogDistance()
     backend.open()
     heard = drain(backend, [send(sender, sender, (sender + 1) * SECOND // 2) for sender in range(1, 4)])
     backend.close()
@@ -128,7 +129,7 @@ def test_the_levels_are_the_signal_and_its_distance_from_the_noise_floor(stack: 
     assert len(heard) == 9
     for _, delivery in heard:
         metres = dist(places[delivery.sender], places[delivery.receiver])
-        loss_db = channel.pl_d0_db + 10 * channel.path_loss_exponent * log10(metres / channel.d0_m)
+        loss_db = law.pl_d0_db + 10 * law.path_loss_exponent * log10(metres / law.d0_m)
         level_dbm = case.scenario.nodes[delivery.sender].tx_power_dbm - loss_db
         assert delivery.rssi_dbm == pytest.approx(level_dbm)
         assert delivery.lqi_db == pytest.approx(level_dbm - case.scenario.radio.noise_floor_dbm)
@@ -162,9 +163,9 @@ def levels(case: Case, scenario: Scenario, stack: str) -> dict[tuple[int, int], 
     [
         ("nodes", {"tx_power_dbm": -30.0}),
         ("radio", {"noise_floor_dbm": -60.0}),
-        ("channel", {"path_loss_exponent": 6.0}),
-        ("channel", {"pl_d0_db": 90.0}),
-        ("channel", {"d0_m": 0.1}),
+        ("propagation", {"path_loss_exponent": 6.0}),
+        ("propagation", {"pl_d0_db": 90.0}),
+        ("propagation", {"d0_m": 0.1}),
         ("nodes", {"start_offset": 3 * SECOND}),
         ("nodes", {"mobility": RandomWaypoint(speed_mps=1000.0, pause=0)}),
     ],
@@ -249,10 +250,10 @@ def test_the_mac_of_802_15_4_is_that_of_the_ini(tmp_path: Path) -> None:
 def test_shadowing_differs_by_pair_direction_and_cell(stack: str, tmp_path: Path) -> None:
     """Without cells it is a pair's; nodes of one cell have the same."""
     case = write_case(tmp_path, MARKERS)
-    shadowed = changed(case.scenario, "channel", {"sigma_db": 3.0})
+    shadowed = changed(case.scenario, "propagation", {"sigma_db": 3.0})
     by_pair = levels(case, shadowed, stack)
     assert by_pair[0, 1] == by_pair[1, 0] != by_pair[0, 2]
-    turned = levels(case, changed(shadowed, "channel", {"bidirectional_sigma_db": 3.0}), stack)
+    turned = levels(case, changed(shadowed, "propagation", {"bidirectional_sigma_db": 3.0}), stack)
     assert turned[0, 1] != turned[1, 0]
     cells = {"only_static_nodes": False, "x_cell_m": 4.0, "y_cell_m": 100.0}
     by_cell = levels(case, changed(shadowed, "channel", cells), stack)
@@ -264,7 +265,7 @@ def test_shadowing_differs_by_pair_direction_and_cell(stack: str, tmp_path: Path
 def test_what_ns3_itself_finds_wrong_is_the_simulators_failure(tmp_path: Path) -> None:
     """Its program aborts; the error has its text."""
     case = write_case(tmp_path, MARKERS)
-    broken = replace(case.scenario, channel=replace(case.scenario.channel, d0_m=float("nan")))
+    broken = replace(case.scenario, propagation=LogDistance(d0_m=float("nan")))
     backend = make_ns3(replace(case, scenario=broken))
     with pytest.raises(BackendError, match="roambus-ns3"):
         backend.open()

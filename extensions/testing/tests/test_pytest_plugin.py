@@ -175,7 +175,7 @@ def test_a_mistake_is_shown_at_the_line_of_the_test(tmp_path: Path) -> None:
     """With the name of the argument, and without frames of roambus."""
     done = run_pytest(tmp_path, MISTAKEN)
     assert "3 failed" in done.stdout, done.stdout
-    assert "most=0: this is to be a whole number from 1 on" in done.stdout
+    assert "most=0: give a whole number from 1 on" in done.stdout
     assert "by=-10%: write a number above 0, such as 0.02 or 2%" in done.stdout
     assert "unknown metric 'message'" in done.stdout
     places = set(re.findall(r"^(\S+\.py):\d+: ", done.stdout, re.M))

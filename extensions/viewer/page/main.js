@@ -360,7 +360,7 @@ function caption({ film, moments, rows, stage }, time) {
   const parts = [`${until("publish")} published, ${until("deliver")} delivered, ${moments.storedInAll.at(time)} stored`];
   const trees = stage.partitions();
   if (moments.hasTree) parts.push(`${trees.length} ${trees.length === 1 ? "tree" : "trees"}: ${trees.slice(0, 6).map(([root, size]) => `${film.nameOf(root)} leads ${size}`).join(", ") || "none"}`);
-  if (stage.underWay) parts.push(`${stage.underWay} messages under way`);
+  if (stage.underWay) parts.push(`${stage.underWay} ${stage.underWay === 1 ? "message" : "messages"} under way`);
   return parts.join(" · ");
 }
 

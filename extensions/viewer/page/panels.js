@@ -73,7 +73,7 @@ function listingParts(film, node, time) {
   if (!film.recorded) return [element("p", { className: "faint" }, "Routing tables: not in the trace of this run. Make it with --record, or show it with --again.")];
   return film.listingsOf(node, time).flatMap(([at, name, head, lines]) => [
     element("h4", {}, `${name === "table" ? "Routing table" : name}, as of ${timeText(at)} s`),
-    element("div", { className: "scroll" }, table(head, lines)),
+    element("div", { className: "scroll listing" }, table(head, lines)),
   ]);
 }
 

@@ -142,15 +142,18 @@ function show() {
 function scaleOf(found, { isLog, title }, withSeeds) {
   const numbers = found.flatMap((point) => withSeeds ? [point.mean, ...seedsOf(point)] : [point.mean, point.low ?? point.mean, point.high ?? point.mean]);
   const least = Math.min(...numbers), most = Math.max(...numbers);
-  if (isLog && least > 0) {
+  const means = found.map(({ mean }) => mean);
+  if (isLog && least > 0 && Math.max(...means) >= 10 * Math.min(...means)) {
     const [low, high] = [Math.log10(least) - 0.03, Math.log10(most) + 0.03];
     const ticks = [];
     for (let power = Math.floor(low); power <= high; power += 1) for (const digit of [1, 2, 5]) ticks.push(digit * 10 ** power);
     const within = ticks.filter((tick) => Math.log10(tick) >= low && Math.log10(tick) <= high);
-    return { title, low, high, of: Math.log10, ticks: within.length > 8 ? within.filter((tick) => /^1/.test(tick.toExponential())) : within };
+    return { title: `${title}, logarithmic`, low, high, of: Math.log10, ticks: within.length > 8 ? within.filter((tick) => /^1/.test(tick.toExponential())) : within };
   }
-  const low = Math.min(0, least), step = niceStep((most - low) / 4 || 1), high = Math.max(most, low + step), ticks = [];
-  for (let tick = Math.ceil(low / step) * step; tick <= high * 1.0001; tick += step) ticks.push(Number(tick.toPrecision(12)));
+  const low = Math.min(0, least), step = niceStep((most - low) / 4 || 1), ticks = [];
+  // The axis ends at a tick above all points, a share's at 1.
+  const high = Math.max(1, Math.ceil(most / step - 1e-9)) * step;
+  for (let tick = Math.ceil(low / step) * step; tick <= high + step / 1e4; tick += step) ticks.push(Number(tick.toPrecision(12)));
   return { title, low, high, of: (number) => number, ticks };
 }
 

@@ -10,6 +10,7 @@ import pytest
 
 from roambus.bridge.host.positions import Receivers
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import GivenLosses
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.viewer.film import Film, make_film
@@ -64,14 +65,23 @@ def test_nodes_are_where_the_trace_moves_them(moving_run: Path) -> None:
     assert film.header["links"]["reach"][0] == pytest.approx(46.4, abs=0.1)
 
 
+def test_a_path_loss_of_a_package_has_no_range_to_draw() -> None:
+    """Walls may stand between."""
+
+    class Walls(LogDistance):
+        pass
+
+    described = replace(scenario([Role.NONE]), propagation=Walls())
+    assert drawn_links(described, over_radio=True).kind == "unknown"
+
+
 def test_given_path_losses_stand_for_distances() -> None:
     """The worse direction counts; the rest is as far as it is."""
     nodes = tuple(NodeSettings((20.0 * node, 0.0)) for node in range(3))
     losses = GivenLosses((0, 1), (1, 0), (79.0, 88.0))
     described = replace(scenario([Role.NONE] * 3), nodes=nodes, losses=losses)
-    channel = described.channel
     links = drawn_links(described, over_radio=True)
-    (way, back), far = links.given, 10 ** ((88 - channel.pl_d0_db) / 24)
+    (way, back), far = links.given, 10 ** ((88 - LogDistance().pl_d0_db) / 24)
     assert (way[:2], back[:2]) == ((0, 1), (1, 0))
     assert way[2] == back[2] == pytest.approx(far)
     assert (links.cells, drawn_links(described, over_radio=False).given) == (None, ())

@@ -17,14 +17,14 @@ import pytest
 
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.castalia.backend import CastaliaBackend
-from roambus.bridge.backends.castalia.installation import Program
-from roambus.bridge.backends.castalia.simulators import StartedSimulator
+from roambus.bridge.backends.castalia.simulators import StartedSimulator, ways_of
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.python_protocol.agent import Agent
 from roambus.testing.backend_case import Case
-from tests.support.omnet import castalia, stand_in
+from tests.support.omnet import castalia
+from tests.support.steering import over_stand_in
 
 DEADLINE_S = 20
 ROOT = Path(__file__).parents[3]
@@ -47,25 +47,13 @@ def make_radio(case: Case) -> Backend:
 
 
 def make_stand_in(case: Case, *, batching: bool = True) -> Backend:
-    """The scripted simulator, over the real wire."""
-    scenario = case.scenario
-    nodes = len(scenario.nodes)
-    lines = [
-        f"nodes {nodes}",
-        f"seed {scenario.seed}",
-        f"time_limit {scenario.time_limit}",
-        f"processing_delay {scenario.processing_delay}",
-        *(f"link {a} {b}" for a, b in combinations(range(nodes), 2)),
-    ]
-    (case.folder / "links").write_text("\n".join(lines) + "\n")
-    program = Program((str(stand_in()), "links"))
-    simulator = StartedSimulator(case.folder, program, DEADLINE_S)
-    return CastaliaBackend(scenario, case.messages, simulator, batching=batching)
+    """The scripted simulator, over the real wire; all nodes are in reach of each other, but for one that moves."""
+    return over_stand_in(case.folder, case.scenario, case.messages, batching=batching)
 
 
 def make_castalia(case: Case, *, batching: bool = True) -> Backend:
     """Real Castalia."""
-    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S)
+    simulator = StartedSimulator(case.folder, castalia(), DEADLINE_S, ways_of(case.scenario))
     return CastaliaBackend(case.scenario, case.messages, simulator, batching=batching)
 
 

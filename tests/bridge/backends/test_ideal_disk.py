@@ -22,6 +22,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import LinkChange
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import MICROSECOND, SECOND
 from roambus.testing.backend_case import Conforming, Marker, send
@@ -139,10 +140,10 @@ def test_nodes_move_as_over_the_radio() -> None:
 def test_the_default_range_is_where_sensitivity_is_reached() -> None:
     """0 dBm less 95 dB of mean path loss at 46 m; a weaker node reaches less far, a given range is for all."""
     described = moving(NodeSettings(), NodeSettings(tx_power_dbm=-10), range_m=0)
-    channel = described.channel
+    law = LogDistance()
     for node in described.nodes:
         distance = reach_m(described, node)
-        loss = channel.pl_d0_db + 10 * channel.path_loss_exponent * math.log10(distance / channel.d0_m)
+        loss = law.pl_d0_db + 10 * law.path_loss_exponent * math.log10(distance / law.d0_m)
         assert node.tx_power_dbm - loss == pytest.approx(described.radio.sensitivity_dbm)
     assert reach_m(described, described.nodes[0]) == pytest.approx(46.4, abs=0.1)
     assert reach_m(moving(NodeSettings(tx_power_dbm=-10)), NodeSettings()) == 10

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.formats.contacts import read_contacts
-from roambus.bridge.formats.movement import Extent
+from roambus.bridge.formats.format import Extent
 from roambus.bridge.scenario.plans import LinkChange
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND
@@ -45,8 +45,11 @@ def test_csv_is_read_by_its_heading(tmp_path: Path) -> None:
         ("0 CONN 0 1 up\n5 CONN 0 1 down\n6 CONN 1 0 down\n", ":3: the link of 0 and 1 is down already"),
         ("start,end,a,b\n", "contacts: there is no contact in it"),
         ("5 C M1 0 3 25\n", "contacts: there is no contact in it"),
-        ("0 conn 0 1 up\n", ":1: 0 conn 0 1 up is neither an event of the ONE nor a heading of CSV"),
-        ("1\t2\t0\t10\t1\t0\n", ":1: 1\t2\t0\t10\t1\t0 is neither an event of the ONE nor a heading of CSV"),
+        (
+            "0 conn 0 1 up\n",
+            ":1: '0 conn 0 1 up' begins no file of a known format: give CSV whose heading has",
+        ),
+        ("1\t2\t0\t10\t1\t0\n", ":1: '1\\t2\\t0\\t10\\t1\\t0' begins no file of a known format"),
         ("500 CONN 0 1 up\n510 CONN 0 1 down\n", "contacts: its first contact, at 500 s, is after the run of 100 s"),
         ("start,end,a,b\n500,510,0,1\n", "contacts: its first contact, at 500 s, is after the run of 100 s"),
         ("5 CONN 0 1 up\n4 CONN 0 1 down\n", ":2: an event at 4 s comes after a later one"),

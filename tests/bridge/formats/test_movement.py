@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.formats.movement import Extent, Ways, read_movement
+from roambus.bridge.formats.format import Extent, Ways
+from roambus.bridge.formats.movement import read_movement
 from roambus.bridge.mobility.model import WayPoint
 from roambus.bridge.mobility.paths import positions
 from roambus.bridge.system import files
@@ -109,7 +110,8 @@ def test_a_node_is_at_its_first_place_from_the_start(folder: Path) -> None:
     [
         ("", "walk.movements: no node moves here"),
         ("# nothing\n\n", "no node moves here"),
-        ("hello\n", "walk.movements:1: 'hello' neither sets a node's X_, Y_ or Z_ nor gives it a setdest"),
+        ("hello\n", "walk.movements:1: 'hello' begins no file of a known format: give a trace of BonnMotion, t x y"),
+        ("$x\n", r"walk.movements:1: '\$x' neither sets a node's X_, Y_ or Z_ nor gives it a setdest"),
         ("0 1 2\n0 1\n", "walk.movements:2: 2 numbers are not way-points of time, x and y"),
         ("0 1 2 1 x 2\n", "walk.movements:1: x is not a number"),
         ("0 1 2 nan 1 2\n", "nan is not a number"),

@@ -15,10 +15,10 @@ from roambus.bridge.backends.ideal.backend import IdealFactory
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.host.command_plan import commands
 from roambus.bridge.host.event_loop import Host
-from roambus.bridge.host.positions import Receivers, follow, motion
+from roambus.bridge.host.positions import Receivers, follow
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.model import WayPoint
-from roambus.bridge.mobility.paths import paths_of, positions
+from roambus.bridge.mobility.paths import motion, paths_of, positions
 from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Command, Publication, Scenario, Subscription, Workload
 from roambus.bridge.scenario.ideal import IdealLinks

@@ -74,7 +74,7 @@ def test_cells_change_at_updates_only() -> None:
 def test_moves_end_where_the_node_is_at_the_end() -> None:
     """Way-points before the end, then the place at the end; a static node has its place alone."""
     line = waypoints(Line(9, 8, 4), seconds=10)
-    assert moves_until([line, waypoints(Static())], 3 * SECOND) == [
+    assert moves_until({0: line, 1: waypoints(Static())}, 3 * SECOND) == [
         Move(0, 0, 1, 2),
         Move(0, 1, 1, 2),
         Move(2_500_000_000, 0, 9, 8),
@@ -86,7 +86,7 @@ def test_both_places_of_a_jump_are_told_in_their_order() -> None:
     """The last one is where the node is from then on."""
     points: Path = [WayPoint(0, 9, 9), WayPoint(1, 9, 9), WayPoint(1, 2, 2), WayPoint(2, 2, 2), WayPoint(2, 7, 1)]
     moves = [Move(0, 0, 9, 9), Move(SECOND, 0, 9, 9), Move(SECOND, 0, 2, 2)]
-    assert moves_until([points], 5 * SECOND) == [*moves, Move(2 * SECOND, 0, 2, 2), Move(2 * SECOND, 0, 7, 1)]
+    assert moves_until({0: points}, 5 * SECOND) == [*moves, Move(2 * SECOND, 0, 2, 2), Move(2 * SECOND, 0, 7, 1)]
 
 
 def test_a_node_wanders_within_its_area() -> None:

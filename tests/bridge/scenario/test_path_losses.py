@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,8 @@ from roambus.bridge.backends.castalia.installation import Program
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio.backend import RadioFactory
 from roambus.bridge.runs.run import RunPlan, execute, run_key
-from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
+from roambus.bridge.scenario.propagation import LogDistance
+from roambus.bridge.scenario.radio import GivenLosses
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import TraceLevel, read_trace
 from roambus.experiments.sweeps.runner import plan_runs
@@ -116,12 +116,12 @@ def test_cells_that_are_not_there(file: Path) -> None:
 
 def test_compressed_rows_have_the_losses_of_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what is not given is drawn as without the file."""
-    settings = dataclasses.replace(ChannelSettings(), sigma_db=4.0)
     places = np.random.default_rng(1).uniform(0, 60, (30, 2))
     given = GivenLosses((0, 0, 7), (1, 29, 7), (33.0, 44.0, 5.0))
 
     def drawn(losses: GivenLosses | None) -> channel.PathLoss:
-        return channel.path_loss(places, settings, 0.0, np.random.default_rng(2), losses)
+        ground = channel.Ground(places, 0.0, -100.0)
+        return channel.path_loss(LogDistance(), ground, np.random.default_rng(2), losses)
 
     table, plain = (drawn(table_or_none).loss_db.reshape(30, 30) for table_or_none in (given, None))
     assert (table[0, 1], table[0, 29], table[7, 7]) == (33, 44, 5)

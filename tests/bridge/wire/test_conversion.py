@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roambus.bridge.backend import NO_ENERGY, Delivery, Failure, Hello, Move, NodeInfo, Step, Totals, Transmission
+from roambus.bridge.backend import (
+    NO_ENERGY,
+    Course,
+    Delivery,
+    Failure,
+    Hello,
+    Move,
+    NodeInfo,
+    Step,
+    Totals,
+    Transmission,
+)
+from roambus.bridge.mobility.steered import Steered
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.system.errors import ProtocolError
 from roambus.bridge.wire import conversion as wire
 from roambus.bridge.wire import wire_pb2 as pb
@@ -135,6 +149,38 @@ def test_a_reply_holds_each_send_and_the_wake_up() -> None:
     assert [MESSAGES.decode(send.payload) for send in reply.sends] == [Word("a"), Word("b")]
     assert reply.HasField("wake_up")
     assert not wire.write_reply([], None).reply.HasField("wake_up")
+
+
+def test_a_reply_holds_each_course() -> None:
+    """In their order, beside what is sent."""
+    courses = [Course(2, 5, 0.1, 2.5, 9, 3.0, 4.0), Course(1, 7, 1.0, 1.0, 7, 1.0, 1.0)]
+    side = wire.HostSide(LIMIT)
+    side.answer((), 0)
+    told = side.answer([Transmission(1, 5, BROADCAST, Word("a"), 3)], 3, courses=courses).reply
+    assert [Course(way.node, way.time, way.x, way.y, way.until, way.to_x, way.to_y) for way in told.courses] == courses
+    assert len(told.sends) == 1
+
+
+def test_a_simulator_that_moves_no_nodes_is_refused_if_agents_do() -> None:
+    """The message names the key; one that does is accepted."""
+    moving = replace(SCENARIO, nodes=(*SCENARIO.nodes[1:], NodeSettings(mobility=Steered())))
+    with pytest.raises(ProtocolError, match=r"test does not move .* as SN\.node\[4\]\.MobilityManagerName wants it"):
+        wire.read_hello(hello(), moving, TOKEN)
+    message = wire.write_hello(replace(greeting(), steer=lambda _: None), 7, TOKEN).hello
+    assert message.steers
+    assert len(wire.read_hello(message, moving, TOKEN).nodes) == NODES
+
+
+def test_a_node_that_its_agent_moves_has_no_moves_of_the_simulator() -> None:
+    """Neither need they come, nor can they."""
+    places = [pb.Move(node=node) for node in range(1, NODES)]
+    steps = wire.StepReader(greeting(), MESSAGES, moves=True, steered={0})
+    first, _ = steps.read(pb.Step(now=7, arrivals=[arrival(7)], moves=places), None)
+    assert [move.node for move in first.moves] == [1, 2, 3, 4]
+    with pytest.raises(ProtocolError, match="the simulator moves node 0, which its agent moves"):
+        steps.read(pb.Step(now=9, moves=[pb.Move(time=9)]), None)
+    with pytest.raises(ProtocolError, match="the simulator moves node 0, which its agent moves"):
+        steps.finish(pb.Finished(deliveries=1, moves=[pb.Move()]), 0)
 
 
 def test_what_was_sent_arrives_as_it_was_sent() -> None:

@@ -68,7 +68,7 @@ def test_axes_are_the_thesis_own() -> None:
     assert [series.label for series in figures["figure-4.4a"].series] == [f"{v} m/s" for v in (2, 4, 6, 8, 10)]
     assert figures["figure-4.4a"].x_values == ("C2", "C4", "C8", "C16", "C32")
     assert figures["figure-4.5b"].x_values == ("2", "4", "6", "8", "10")
-    logarithmic = {name for name, figure in figures.items() if figure.logarithmic}
+    logarithmic = {name for name, figure in figures.items() if figure.scale is Scale.LOGARITHMIC}
     assert {"figure-4.6", "figure-4.8"} <= logarithmic
     assert logarithmic.isdisjoint({"figure-4.5a", "figure-4.7a"})
 
@@ -124,6 +124,34 @@ def test_files(tmp_path: Path) -> None:
     assert not any(re.search(rb"20\d\d-\d\d-\d\d", file.read_bytes()) for file in files if file.suffix == ".svg")
 
 
+@pytest.mark.parametrize(
+    ("means", "scale", "drawn", "note"),
+    [
+        ((300.0, 900.0), Scale.LOGARITHMIC, Scale.FROM_ZERO, ""),
+        ((90.0, 900.0), Scale.LOGARITHMIC, Scale.LOGARITHMIC, ", logarithmic"),
+        ((700.0, 710.0), Scale.CUT, Scale.CUT, ", axis not from 0"),
+        ((700.0, 710.0), Scale.FROM_ZERO, Scale.FROM_ZERO, ""),
+    ],
+)
+def test_an_axis_says_what_it_is(means: tuple[float, float], scale: Scale, drawn: Scale, note: str) -> None:
+    """It is logarithmic where that shows, over a factor of ten, and says so if it does not begin at 0."""
+    line = Series("a", ("1", "2"), means, means, means, (2, 2))
+    figure = Figure("a", "a", "x", "y", ("1", "2"), (line,), scale)
+    assert figure.drawn_scale is drawn
+    axes = Picture().add_subplot()
+    limits(figure, axes)
+    assert axes.get_ylabel() == f"y{note}"
+    assert (axes.get_ylim()[0] == 0) == (drawn is Scale.FROM_ZERO)
+
+
+def test_panels_do_not_repeat_the_title_of_their_axis() -> None:
+    """Each says where it is."""
+    line = Series("a", ("1", "2"), (1.0, 5.0), (1.0, 4.0), (1.0, 6.0), (2, 2))
+    figures = [Figure(at, f"messages per node, {at}", "x", "messages per node", ("1", "2"), (line,)) for at in "pq"]
+    picture = drawing._picture(figures, USUAL, 2)
+    assert [axes.get_title(loc="left") for axes in picture.axes] == ["P", "Q"]
+
+
 def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
     zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 4.0), (0.0, 6.0), (2, 2))
@@ -170,7 +198,7 @@ def test_names_at_the_ends_of_lines_do_not_overlap() -> None:
 
 
 def test_figures_of_the_agents_share_their_range(tmp_path: Path) -> None:
-    """What stands side by side is read together: 4.4a and 4.4b."""
+    """Readers compare 4.4a with 4.4b, which stand side by side."""
     figures = planned(measurements())
     ranges = {limits(figures[f"figure-4.4{letter}"], Picture().add_subplot()) for letter in "ab"}
     assert len(ranges) == 1
@@ -266,7 +294,7 @@ def test_the_names_of_many_lines_make_a_picture_taller(size: str, tmp_path: Path
 
 
 def shown_labels(monkeypatch: pytest.MonkeyPatch, folder: Path, values: tuple[str, ...]) -> tuple[list[str], Axes]:
-    """What stands below the axis of a figure of two lines over these x values, and its axes."""
+    """The texts below the axis of a figure of two lines over these x values, and its axes."""
     drawn: list[Axes] = []
     plot = Picture.add_subplot
 
@@ -323,7 +351,7 @@ def test_a_style_that_there_is_not(given_style: tuple[str, str, str], message: s
 
 
 def test_one_metric_alone(tmp_path: Path) -> None:
-    """As the study plans it, or over the first axis; one that nobody measured is refused."""
+    """As the study plans it, or over the first axis; an unmeasured one is refused."""
     write_measurements(measurements(configs=("C2", "C4"), speeds=("2",), seeds=2, agents=("mft",)), tmp_path)
     files = draw_figures(tmp_path, None, read_style("svg", "column", "colour"), [c.HOPS_MEAN])
     assert {file.suffix for file in files} == {".svg", ".txt"}

@@ -1,4 +1,4 @@
-"""Whatever a sweep names has an effect on its runs, or the sweep is refused."""
+"""Every setting of a sweep has an effect on its runs, or the sweep is refused."""
 
 from __future__ import annotations
 

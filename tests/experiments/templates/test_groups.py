@@ -60,6 +60,23 @@ def test_shares_of_the_nodes_crash_or_stand_still(tmp_path: Path) -> None:
     assert "faults" not in template.render(run)
 
 
+@pytest.mark.parametrize(
+    ("among", "nodes"), [("publishers", {0, 1}), ("subscribers", {2, 3, 4}), ("brokers", {5, 6, 7, 8})]
+)
+def test_shares_may_be_those_of_a_role(among: str, nodes: set[int], tmp_path: Path) -> None:
+    """All of them crash, and of half of them some stand still."""
+    chosen: dict[str, Scalar] = {"seed": 3, "agent": "beacon", "agent_parameters": "", "subscribers": 3, "brokers": 4}
+    shares: dict[str, Scalar] = {"crash_share": 1, "crash_at": 10, "still_share": 0.5}
+    roles: dict[str, Scalar] = {"crash_among": among, "still_among": among}
+    ini = find_template("thesis").render({**chosen, **shares, **roles})
+    scenario = parse_scenario(ini, tmp_path / "run.ini", TEMPLATES)
+    assert {fault.node for fault in scenario.faults} == nodes
+    paths = enumerate(paths_of(scenario))
+    still = {node for node, path in paths if len(np.unique(positions(path, np.arange(0, 60, 0.5)), axis=0)) == 1}
+    assert still < nodes
+    assert len(still) == round(len(nodes) / 2)
+
+
 def plan_of(folder: Path, **more: Scalar) -> RunPlan:
     axes = tuple(plain_axis(name, [value]) for name, value in {**SETTINGS, **more}.items())
     sweep = Sweep("test", find_template("field"), (AgentChoice("beacon", "beacon"),), axes)

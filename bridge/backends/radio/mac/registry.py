@@ -1,14 +1,12 @@
 """The MAC of a scenario: the module that its settings name, with what it leaves out.
 
 A MAC writes only what it has. Without a timer, control frames, counters, events at its start or a radio of its own, it
-gets the ones here. The kernel compiles against a module, so a whole one is made of both.
+gets the ones here.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -16,9 +14,9 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio.engine import compiled
 from roambus.bridge.backends.radio.mac.interface import Mac
+from roambus.bridge.backends.radio.modules import complete
 from roambus.bridge.backends.radio.state import FRAME, State, record_with
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.system.errors import UserError
 
 REQUIRED = ("accept", "receive")
 """The functions that every MAC has."""
@@ -69,13 +67,4 @@ def mac_of(scenario: Scenario) -> Mac:
 
 @cache
 def _complete(name: str) -> Mac:
-    try:
-        found = vars(import_module(name))
-    except ImportError as error:
-        raise UserError(f"the MAC {name} cannot be imported: {error}") from error
-    missing = [function for function in REQUIRED if function not in found]
-    if missing:
-        raise UserError(f"the MAC {name} has no {' and no '.join(missing)}")
-    whole = ModuleType(name)
-    vars(whole).update({**DEFAULTS, **found})
-    return cast("Mac", whole)
+    return cast("Mac", complete("MAC", name, REQUIRED, DEFAULTS))

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.reference_scenarios import CC2420, MAC
+from benchmarks.reference_scenarios import CC2420, MAC, Air
 from roambus.bridge.backend import Step, Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.nodes import NodeSettings
-from roambus.bridge.scenario.radio import ChannelSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
-STEEP = ChannelSettings(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0)
+STEEP = Air(propagation=LogDistance(path_loss_exponent=4, sigma_db=0, bidirectional_sigma_db=0))
 """At 5 m a signal has -83 dBm, at 8 m -91, at 12 m -98; beyond 13.3 m it is not there."""
 
 START = 100 * MILLISECOND
@@ -33,10 +33,11 @@ class Text(Message, tag=1, name="Text"):
     text: str
 
 
-def at_places(*xs: float, channel: ChannelSettings = STEEP, seed: int = 1) -> Scenario:
+def at_places(*xs: float, air: Air = STEEP, seed: int = 1) -> Scenario:
     """Static nodes at (x, 0), booted at time 0, with exact clocks; 10 s."""
     nodes = tuple(NodeSettings(position=(x, 0.0), start_spread=0, clock_drift_sigma=0) for x in xs)
-    return Scenario(seed, 10 * SECOND, (100.0, 100.0), channel, CC2420, MAC, nodes)
+    field = (100.0, 100.0)
+    return Scenario(seed, 10 * SECOND, field, air.channel, CC2420, MAC, nodes, propagation=air.propagation)
 
 
 def with_mac(scenario: Scenario, **changes: Any) -> Scenario:

@@ -18,7 +18,7 @@ from tests.bridge.backends.radio.runs import START, at_places, run, send
 def wandering(seed: int) -> Scenario:
     """Ten nodes that wander about, on a shadowed channel."""
     nodes = (NodeSettings(mobility=RandomWaypoint(5)),) * 10
-    return replace(at_places(channel=MOBILE, seed=seed), nodes=nodes, field_m=(45, 45))
+    return replace(at_places(air=MOBILE, seed=seed), nodes=nodes, field_m=(45, 45))
 
 
 def test_a_step_comes_at_the_wake_up_and_none_at_the_limit() -> None:
@@ -120,7 +120,7 @@ def unmodelled() -> list[tuple[Scenario, str]]:
             replace(base, nodes=(node, replace(node, mobility=Line(1, 1, 1)))),
             "node 1 moves: set SN.wirelessChannel.onlyStaticNodes = false",
         ),
-        (replace(base, channel=replace(MOBILE, x_cell_m=0.1, y_cell_m=0.1)), "xCellSize"),
+        (replace(base, channel=replace(MOBILE.channel, x_cell_m=0.1, y_cell_m=0.1)), "xCellSize"),
         (replace(base, radio=replace(base.radio, data_rate_bps=100_000_000)), "lower the data rate"),
     ]
 
@@ -134,7 +134,7 @@ def test_what_is_not_modelled_is_refused(scenario: Scenario, message: str) -> No
 
 def test_shadowing_differs_between_pairs() -> None:
     """Nodes at one distance are received with different levels."""
-    backend = RadioBackend(replace(at_places(0, 10, channel=SHADOWED), nodes=tuple(ring())))
+    backend = RadioBackend(replace(at_places(0, 10, air=SHADOWED), nodes=tuple(ring())))
     backend.open()
     step = backend.advance([send(0, "x")], None)
     assert step is not None

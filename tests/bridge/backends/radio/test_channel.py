@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backends.radio import channel
 from roambus.bridge.backends.radio import channel as module
-from roambus.bridge.backends.radio.channel import Cells, PathLoss, path_loss, reach_m
+from roambus.bridge.backends.radio.channel import Cells, Ground, PathLoss, path_loss
+from roambus.bridge.backends.radio.propagation import log_distance
+from roambus.bridge.backends.radio.propagation.log_distance import reach_m
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.bridge.system.errors import UserError
 
@@ -16,14 +19,14 @@ Field = list[tuple[float, float]]
 COORDINATES = st.floats(min_value=0, max_value=400)
 
 
-def drawn(places: Field, channel: ChannelSettings, seed: int = 1) -> PathLoss:
+def drawn(places: Field, law: LogDistance, seed: int = 1, threshold_dbm: float = -100) -> PathLoss:
     """The ways between places, for senders at 0 dBm."""
-    return path_loss(np.array(places), channel, 0, np.random.default_rng(seed))
+    return path_loss(law, Ground(np.array(places), 0, threshold_dbm), np.random.default_rng(seed))
 
 
-def losses(places: Field, channel: ChannelSettings, seed: int = 1) -> NDArray[np.float64]:
+def losses(places: Field, law: LogDistance, seed: int = 1, threshold_dbm: float = -100) -> NDArray[np.float64]:
     """The loss in dB between places; infinite where nothing is heard."""
-    ways = drawn(places, channel, seed)
+    ways = drawn(places, law, seed, threshold_dbm)
     table = np.full((len(places), len(places)), np.inf)
     for row in range(len(places)):
         span = slice(ways.starts[row], ways.starts[row + 1])
@@ -34,7 +37,7 @@ def losses(places: Field, channel: ChannelSettings, seed: int = 1) -> NDArray[np
 
 def test_loss_grows_with_the_logarithm_of_distance() -> None:
     """55 dB at 1 m, 24 dB more for each factor of ten; nothing at a tenth of a metre or less."""
-    flat = ChannelSettings(sigma_db=0, bidirectional_sigma_db=0)
+    flat = LogDistance(sigma_db=0, bidirectional_sigma_db=0)
     found = losses([(0, 0), (1, 0), (10, 0), (0.05, 0)], flat)
     assert found[0].tolist() == pytest.approx([0, 55, 79, 0])
     assert (found == found.T).all()
@@ -43,7 +46,7 @@ def test_loss_grows_with_the_logarithm_of_distance() -> None:
 def test_the_two_directions_differ_by_the_jitter_only() -> None:
     """Shadowing of 4 dB is the same both ways; the jitter has a standard deviation of half of 1 dB either way."""
     places = [(float(x), 0.0) for x in range(0, 200, 2)]
-    found = losses(places, ChannelSettings(signal_delivery_threshold_dbm=-200))
+    found = losses(places, LogDistance(), threshold_dbm=-200)
     upper = np.triu(np.isfinite(found), 1)
     jitter = ((found - found.T) / 2)[upper]
     distances = np.abs(np.subtract.outer(*[np.array(places)[:, 0]] * 2))[upper]
@@ -54,19 +57,19 @@ def test_the_two_directions_differ_by_the_jitter_only() -> None:
 
 def test_pairs_too_far_apart_are_out_of_reach() -> None:
     """Where 100 - 55 + 12 dB are used up, at 10^(57/24) m, whatever the shadowing."""
-    assert reach_m(ChannelSettings()) == pytest.approx(10 ** (57 / 24))
-    assert losses([(0, 0), (238, 0)], ChannelSettings())[0, 1] == np.inf
+    assert reach_m(LogDistance(), 0, -100) == pytest.approx(10 ** (57 / 24))
+    assert losses([(0, 0), (238, 0)], LogDistance())[0, 1] == np.inf
 
 
 @given(st.lists(st.tuples(COORDINATES, COORDINATES), min_size=1, max_size=40), st.integers(min_value=1, max_value=99))
 def test_a_large_field_has_the_losses_of_a_small_one(places: Field, at_once: int) -> None:
     """Whether all pairs are kept or only those in reach, and in blocks of whatever size they are drawn."""
-    table = losses(places, ChannelSettings())
+    table = losses(places, LogDistance())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_IN_A_TABLE", 0)
-        patch.setattr(module, "DRAWS_AT_ONCE", at_once)
+        patch.setattr(log_distance, "DRAWS_AT_ONCE", at_once)
         patch.setattr(channel, "MOST_AT_ONCE", 0)
-        assert (losses(places, ChannelSettings()) == table).all()
+        assert (losses(places, LogDistance()) == table).all()
 
 
 @pytest.mark.parametrize("side", [600, 1200])
@@ -75,7 +78,7 @@ def test_a_place_has_no_more_ways_in_a_larger_field(side: int) -> None:
     places = [(float(x), float(y)) for y in range(0, side, 20) for x in range(0, side, 20)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_IN_A_TABLE", 0)
-        ways = drawn(places, ChannelSettings())
+        ways = drawn(places, LogDistance())
     assert 40 < len(ways.loss_db) / len(places) < 60
 
 
@@ -85,7 +88,7 @@ def test_more_ways_than_memory_is_meant_for_are_one_message(monkeypatch: pytest.
     with pytest.raises(
         UserError, match=r"^20 nodes or cells hear each other on more ways than the radio's 10: .*xCellSize"
     ):
-        drawn([(float(x), 0.0) for x in range(20)], ChannelSettings())
+        drawn([(float(x), 0.0) for x in range(20)], LogDistance())
 
 
 def test_cells_are_numbered_row_by_row() -> None:

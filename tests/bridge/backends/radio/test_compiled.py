@@ -9,7 +9,7 @@ from numba.core.caching import CacheImpl
 
 from roambus.bridge.backends.radio import kernel
 from roambus.bridge.backends.radio.engine import PACKAGE, entry_point, fingerprint
-from roambus.bridge.backends.radio.mac.registry import mac_of
+from roambus.bridge.backends.radio.kernel import Parts
 from roambus.bridge.system.files import locked
 from tests.bridge.backends.radio.runs import at_places, run
 
@@ -46,8 +46,8 @@ def test_where_nothing_can_be_kept_each_process_compiles(monkeypatch: pytest.Mon
 def test_while_one_process_compiles_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then they read what it has made; here it is there already."""
     run(at_places(0), [])
-    mac = mac_of(at_places(0))
-    cache = Path(kernel._loop(mac).stats.cache_path)
+    parts = Parts.of(at_places(0))
+    cache = Path(kernel._loop(parts).stats.cache_path)
     monkeypatch.setattr(kernel, "_BOUND", {})
     monkeypatch.setattr(kernel, "is_compiled", lambda _: False)
     waiting = Thread(target=run, args=(at_places(0), []))
@@ -56,4 +56,4 @@ def test_while_one_process_compiles_others_wait(monkeypatch: pytest.MonkeyPatch)
         waiting.join(0.2)
         assert kernel._BOUND == {}
     waiting.join()
-    assert list(kernel._BOUND) == [kernel._name_of(mac)]
+    assert list(kernel._BOUND) == [parts.name]

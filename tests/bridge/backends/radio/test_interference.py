@@ -25,7 +25,8 @@ def two_nodes(interference: InterferenceSettings, seed: int = 1, *, senses: bool
     """Two nodes near each other, on a channel without shadowing."""
     nodes = tuple(NodeSettings(position=(x, 0.0), start_spread=0) for x in (0.0, 5.0))
     radio = replace(CC2420, cca_threshold_dbm=-95.0 if senses else 200.0)
-    return Scenario(seed, 60 * SECOND, (5, 5), FLAT, radio, MAC, nodes, interference=interference)
+    scenario = Scenario(seed, 60 * SECOND, (5, 5), FLAT.channel, radio, MAC, nodes, interference=interference)
+    return replace(scenario, propagation=FLAT.propagation)
 
 
 def counts(scenario: Scenario) -> dict[str, list[int]]:

@@ -80,7 +80,7 @@ def test_the_levels_are_those_of_castalia() -> None:
     """At 10 m and 38 m without shadowing, as the reference has them."""
     levels = []
     for distance_m in (10, 38):
-        backend = RadioBackend(at_places(0, distance_m, channel=FLAT))
+        backend = RadioBackend(at_places(0, distance_m, air=FLAT))
         backend.open()
         step = backend.advance([send(0, "x", START + k * MILLISECOND) for k in range(50)], None)
         assert step is not None

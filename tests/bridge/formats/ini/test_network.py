@@ -193,7 +193,7 @@ def test_the_radio_does_not_mind_the_keys_of_ideal_links() -> None:
     keys = 'SN.ideal.links = "0-1"\nSN.ideal.delay = 2ms\nSN.ideal.partitions = "3s 0"\n'
     # Each has a method of its own with which the host asks for reports.
     hellos = (RadioBackend(read(text)).open() for text in (keys, ""))
-    with_keys, without = (replace(hello, report_sent=None, overhear=None) for hello in hellos)
+    with_keys, without = (replace(hello, report_sent=None, overhear=None, steer=None) for hello in hellos)
     assert with_keys == without
 
 

@@ -14,6 +14,7 @@ from roambus.bridge.mobility import registry
 from roambus.bridge.mobility.line import Line
 from roambus.bridge.scenario import mac, macs, radio
 from roambus.bridge.scenario.mac import TunableMacSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import ChannelSettings, RadioSettings
 from roambus.commands.pages import pages
 from roambus.python_protocol.settings import Setting, plain
@@ -30,11 +31,17 @@ OURS = {"rssiOffset", "rssiNoise"}
 CASTALIA_KEYS: dict[str, tuple[Setting, ...]] = {
     "TunableMAC": tuple(key for key in (*macs.KEYS["TunableMAC"], *mac.ROUTING_KEYS) if key.name.startswith(mac.MAC)),
     "Radio (CC2420)": tuple(key for key in radio.KEYS if key.name.rpartition(".")[2] not in OURS),
-    "WirelessChannel": radio.CHANNEL_KEYS,
+    "WirelessChannel": (*radio.CHANNEL_KEYS, *keys_of(LogDistance)),
     "NoMobilityManager, LineMobilityManager": (*registry.KEYS, *registry.MODEL_KEYS["LineMobilityManager"]),
 }
 FILES = (radio.FILE, radio.MODE, radio.TX_POWER, registry.MANAGER, radio.TEMPORAL_FILE, radio.LOSSES_FILE)
-FIELDS = (*keys_of(TunableMacSettings), *keys_of(RadioSettings), *keys_of(ChannelSettings), *keys_of(Line))
+FIELDS = (
+    *keys_of(TunableMacSettings),
+    *keys_of(RadioSettings),
+    *keys_of(ChannelSettings),
+    *keys_of(LogDistance),
+    *keys_of(Line),
+)
 """A key becomes a number of the compiled radio by being a field of the settings."""
 REPEATED = {
     mac.DATA_RATE.name: "only the rate of the radio's mode",

@@ -14,6 +14,7 @@ from roambus.bridge.mobility.random_waypoint import RandomWaypoint
 from roambus.bridge.scenario.definition import Publications, Scenario, Subscription
 from roambus.bridge.scenario.mac import Ieee802154Settings, TunableMacSettings
 from roambus.bridge.scenario.nodes import NodeSettings
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.template import find_template
@@ -65,7 +66,7 @@ def test_keys_left_out_mean_castalias_defaults() -> None:
     """Radio, MAC and channel have the values of the NED files; the back-off is constant there."""
     scenario = scenario_of("")
     assert (scenario.seed, scenario.time_limit, scenario.field_m) == (7, 30 * SECOND, (40.0, 20.0))
-    assert (scenario.channel.sigma_db, scenario.channel.only_static_nodes) == (4.0, True)
+    assert (scenario.propagation, scenario.channel.only_static_nodes) == (LogDistance(sigma_db=4.0), True)
     assert (scenario.radio.data_rate_bps, scenario.radio.noise_bandwidth_hz) == (250_000, 194_000.0)
     assert (scenario.radio.rx_to_tx, scenario.radio.tx_levels_mw[0]) == (10_000, (0.0, 57.42))
     assert isinstance(scenario.mac, TunableMacSettings)
@@ -87,7 +88,7 @@ def test_every_group_of_keys_reaches_the_scenario() -> None:
         'SN.node[*].Application.agentParameters = "sticky_parent=false"\n'
         "SN.node[*].Application.processingDelay = 1ms\n"
     )
-    assert scenario.channel.sigma_db == 0
+    assert scenario.propagation == LogDistance(sigma_db=0)
     assert scenario.radio.cca_threshold_dbm == -90
     mac = scenario.mac
     assert isinstance(mac, TunableMacSettings)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from roambus.experiments.claims import Bound, Part, Side, Verdict, format_claims, judge, make_part
+from roambus.experiments.claims import Bound, ClaimTest, Part, Side, Verdict, check, format_claims, judge, make_part
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.study import SweepResults
 from roambus.spark.aggregation.aggregate import mean_points
@@ -181,3 +181,16 @@ def test_many_contrary_parts_need_more_evidence() -> None:
     supporting = Part("x", Bound(Side.ABOVE), 1.0, 0.1, 5, 0.001)
     assert judge([contrary]) is Verdict.DOES_NOT_HOLD
     assert judge([contrary, supporting, supporting, supporting]) is Verdict.NOT_SIGNIFICANT
+
+
+def test_a_p_that_holms_correction_overrules_says_so() -> None:
+    """Beside "not significant", p alone would look like a mistake; where a verdict is clear, p speaks for itself."""
+    contrary = make_part("a", pd.Series([-5.0, -4.0, -3.2, -2.5]), Side.ABOVE)
+    supporting = make_part("b", pd.Series([5.0, 4.0, 3.2, 2.5]), Side.ABOVE)
+    several = [contrary, *[supporting] * 9]
+    there = measurements(as_claimed, seeds=1)
+    tests = [ClaimTest("t", "r", lambda _: several), ClaimTest("t", "r", lambda _: [contrary])]
+    left_open, refuted = check(tests, there)
+    assert (left_open.verdict, refuted.verdict) == (Verdict.NOT_SIGNIFICANT, Verdict.DOES_NOT_HOLD)
+    assert left_open.evidence[0].endswith("4 seeds, p = 0.006; p = 0.064 with Holm's correction for 10 parts)")
+    assert "Holm" not in "".join((*left_open.evidence[1:], *refuted.evidence))

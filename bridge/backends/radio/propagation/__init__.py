@@ -1,0 +1,1 @@
+"""Path losses between places, and variations of links around them."""

@@ -1,0 +1,263 @@
+"""The tables of the page on open choices: each function writes files into a folder, or returns what stands in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from docs.writers.factorial.design import (
+    CONFIRMING,
+    DESIGN,
+    NAMES,
+    SELECTING,
+    UNCOUNTED,
+    Reading,
+    changes,
+    reading_in,
+    reading_of,
+    readings,
+    write_sweeps,
+)
+from docs.writers.factorial.effects import (
+    BARE,
+    EFFECT,
+    LINKED,
+    WORLD,
+    against_predictions,
+    choices_by_side,
+    effects,
+    found_signs,
+)
+from docs.writers.factorial.model import coverage_table, part_models
+from docs.writers.factorial.published import published_sides
+from docs.writers.factorial.quantities import (
+    CLAIM,
+    CLAIMS,
+    MARGIN,
+    PART,
+    READING,
+    parts_of,
+    read_margins,
+    results,
+    row_means,
+    verdicts,
+)
+from docs.writers.factorial.ranking import EXPECTED, FRESH, power_table, ranked, top, verdicts_left_out
+from docs.writers.factorial.sides import side_table
+from roambus.bridge.runs.layout import METRICS_FOLDER, SEED
+from roambus.bridge.system.errors import UserError
+from roambus.experiments.claims import SIGNIFICANCE, Part, Verdict, holm
+
+PREDICTIONS = Path(__file__).parents[2] / "results" / "open-choices-together-predictions.csv"
+REPRODUCTION = PREDICTIONS.parent / "reproduction"
+ROWS, RANKED, BY_HAND = "rows.csv", "ranked.csv", "expected.csv"
+_DIGITS = "%.4g"
+NAME, CHANGES, WHICH = "name", "changes", "which"
+
+
+def verdict_table(margins: pd.DataFrame, design: Mapping[str, Reading]) -> pd.DataFrame:
+    """A row for each reading and count of messages: its choices, each claim's verdict, and how many hold."""
+    rows = []
+    for name, uncounted, of_result in results(margins):
+        chosen = {choice: int(way) for choice, way in design[name].items()}
+        said = verdicts(of_result)
+        worded = {f"claim {claim}": verdict.value for claim, verdict in said.items()}
+        rows.append({READING: name, **chosen, UNCOUNTED: uncounted, "hold": len(holding(said)), **worded})
+    return pd.DataFrame(rows)
+
+
+def holding(said: Mapping[int, Verdict]) -> list[int]:
+    """The claims that hold."""
+    return [claim for claim, verdict in said.items() if verdict is Verdict.HOLDS]
+
+
+def claim_table(margins: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each claim: in how many results it holds and does not, and which choices help and harm it.
+
+    It leans to its side in a result where the means of all its parts do. Choices stand for readings with and without
+    a link layer alone; those whose sign differs between the two stand once more.
+    """
+    said = [(verdicts(of_result), of_result) for _, _, of_result in results(margins)]
+    rows = []
+    for claim in sorted(set(margins[CLAIM])):
+        words = [verdict_by_claim[claim] for verdict_by_claim, _ in said]
+        leaning = sum(leans(of_result[of_result[CLAIM] == claim]) for _, of_result in said)
+        counts = (words.count(Verdict.HOLDS), leaning, words.count(Verdict.DOES_NOT_HOLD))
+        sides = [text for world in (LINKED, BARE) for text in choices_by_side(table, claim, world).values()]
+        rows.append((claim, CLAIMS[claim].text, *counts, *sides, " ".join(turned(table, claim))))
+    sides = [f"{world}: {side}" for world in (LINKED, BARE) for side in ("helped by", "harmed by")]
+    return pd.DataFrame(
+        rows, columns=[CLAIM, "text", "holds", "leans", "does not hold", *sides, "turned by the link layer"]
+    )
+
+
+def leans(margins: pd.DataFrame) -> bool:
+    """Whether the means of all parts are on the claimed side."""
+    return bool((margins.groupby(PART)[MARGIN].mean() > 0).all())
+
+
+def turned(table: pd.DataFrame, claim: int) -> list[str]:
+    """The choices with a significant effect on a part of the claim in each world, of opposite signs."""
+    mains = table[(table[CLAIM] == claim) & (table[UNCOUNTED] == 0) & table[EFFECT].isin(NAMES)]
+    found = []
+    for (choice, _), rows in mains.groupby([EFFECT, PART], sort=False):
+        signs = {found_signs(rows[rows[WORLD] == world]) for world in (LINKED, BARE)}
+        if signs == {"+", "-"}:
+            found.append(str(choice))
+    return list(dict.fromkeys(found))
+
+
+def write_design(folder: Path) -> None:
+    """Write the sweeps of the design; raises OSError."""
+    write_sweeps(folder, readings(), DESIGN)
+
+
+def write_analysis(folder: Path, out: Path) -> None:
+    """Write the design with its verdicts, its rows, claims, effects and predictions; raises UserError, OSError."""
+    margins = read_margins({name: folder / "results" / name for name in readings()})
+    table = effects(margins)
+    expected = pd.read_csv(PREDICTIONS, index_col="choice", dtype=str, keep_default_na=False)
+    verdict_table(margins, readings()).to_csv(out / "readings.csv", index=False)
+    unlike_claims(row_means(margins)).to_csv(out / ROWS, index=False, float_format="%.6g")
+    claim_table(margins, table).to_csv(out / "claims.csv", index=False)
+    table.to_csv(out / "effects.csv", index=False, float_format="%.3g")
+    against_predictions(table, expected).to_csv(out / "predictions.csv", index=False)
+
+
+def unlike_claims(rows: pd.DataFrame) -> pd.DataFrame:
+    """Without the claims of the second count whose rows all equal those of the first: they are not about messages."""
+    repeated = rows.duplicated([column for column in rows if column != UNCOUNTED])
+    return rows[~repeated.groupby([rows[CLAIM], rows[UNCOUNTED]]).transform("all")]
+
+
+# The model, and the readings to run
+
+
+def read_rows(out: Path) -> pd.DataFrame:
+    """The means of the design's rows, each with its choices; raises UserError."""
+    try:
+        rows = pd.read_csv(out / ROWS, dtype={READING: str})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{out / ROWS}: {error}: write it with the task analyse") from None
+    return with_choices(rows)
+
+
+def with_choices(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `row_means`, with a column of booleans for each choice."""
+    design = pd.DataFrame(list(readings().values())).assign(**{READING: list(readings())})
+    return rows.merge(design, on=READING)
+
+
+def write_ranked(folder: Path, out: Path) -> None:
+    """Write the model's coverage, power, and the readings to run with their expectations; raises UserError, OSError."""
+    rows = read_rows(out)
+    models = part_models(rows[rows[UNCOUNTED] == 0])
+    coverage_table(models).to_csv(out / "coverage.csv", index=False, float_format=_DIGITS)
+    verdicts_left_out(models, read_verdicts(out)).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
+    power_table(models).to_csv(out / "power.csv", index=False, float_format=_DIGITS)
+    chosen = top(ranked(rows))
+    expectations(chosen).to_csv(out / RANKED, index=False, float_format="%.2f")
+    by_name = {row[NAME]: reading_in(row) for _, row in chosen.iterrows()}
+    write_sweeps(folder, by_name, CONFIRMING)
+
+
+def expectations(chosen: pd.DataFrame) -> pd.DataFrame:
+    """The chosen readings as a table of expectations, like the one by hand; seeds are the fresh ones."""
+    claims = [column for column in chosen if str(column).startswith("claim ")]
+    head = chosen[[NAME]].copy()
+    head[CHANGES] = [changes(reading_in(row)) for _, row in chosen.iterrows()]
+    head[UNCOUNTED] = chosen[UNCOUNTED]
+    head = head.assign(seeds=FRESH, seconds=CONFIRMING.time_limit)
+    return pd.concat([head, chosen[[EXPECTED, "9 or more", "10 or more", *claims]]], axis=1)
+
+
+def read_verdicts(out: Path) -> pd.DataFrame:
+    """The verdicts on the design's rows by reading, with acknowledgements as messages; raises UserError."""
+    try:
+        table = pd.read_csv(out / "readings.csv", dtype={READING: str})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{out / 'readings.csv'}: {error}: write it with the task analyse") from None
+    return table[table[UNCOUNTED] == 0].set_index(table[READING].str.zfill(2)[table[UNCOUNTED] == 0])
+
+
+# Readings that were run
+
+
+def write_confirmed(folder: Path, out: Path) -> None:
+    """Write expected and found counts of the readings run, and their quantities; raises UserError, OSError."""
+    asked = read_expectations(out)
+    there = [name for name in asked[NAME] if (folder / "results" / name / METRICS_FOLDER).is_dir()]
+    margins = read_margins({name: folder / "results" / name for name in there}) if there else None
+    run_table(asked, margins).to_csv(out / "run.csv", index=False)
+    sides = [published_sides(REPRODUCTION), *(side_table(name, folder / "results" / name) for name in there)]
+    pd.concat(sides).to_csv(out / "sides.csv", index=False)
+    if margins is not None:
+        quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
+
+
+def read_expectations(out: Path) -> pd.DataFrame:
+    """The expectations by hand and by the model, in one table; raises UserError."""
+    tables = [pd.read_csv(file, dtype=str) for name in (BY_HAND, RANKED) if (file := out / name).is_file()]
+    if not tables:
+        raise UserError(f"{out}: neither {BY_HAND} nor {RANKED} is there: write one with the task rank")
+    return pd.concat(tables, ignore_index=True)
+
+
+def run_table(asked: pd.DataFrame, margins: pd.DataFrame | None) -> pd.DataFrame:
+    """A row for each expectation: the number found, which claims, and the same on fresh seeds and by Holm.
+
+    A reading that was not run has empty cells. An expectation is about one count of messages.
+    """
+    rows = []
+    for _, row in asked.iterrows():
+        reading_of(str(row[CHANGES]))  # a word that is no choice would go unseen
+        said = {NAME: row[NAME], CHANGES: row[CHANGES], UNCOUNTED: row[UNCOUNTED], EXPECTED: row[EXPECTED]}
+        rows.append({**said, **_found(margins, str(row[NAME]), int(row[UNCOUNTED]))})
+    return pd.DataFrame(rows)
+
+
+def _found(margins: pd.DataFrame | None, name: str, uncounted: int) -> dict[str, object]:
+    if margins is None or name not in set(margins[READING]):
+        return dict.fromkeys(["seeds", "found", WHICH, "fresh seeds", "found with fresh", "found by Holm"], "")
+    of_result = margins[(margins[READING] == name) & (margins[UNCOUNTED] == uncounted)]
+    fresh = of_result[of_result[SEED] >= SELECTING]
+    said = holding(verdicts(of_result))
+    return {
+        "seeds": of_result[SEED].nunique(),
+        "found": len(said),
+        WHICH: " ".join(map(str, said)),
+        "fresh seeds": fresh[SEED].nunique(),
+        "found with fresh": len(holding(verdicts(fresh))),
+        "found by Holm": len(corrected(parts_of(of_result))),
+    }
+
+
+def corrected(parts: Mapping[int, list[Part]]) -> list[int]:
+    """The claims that hold with Holm's correction over all claims of the reading.
+
+    A claim's p is the largest of its parts, or 1 if a part is on the other side.
+    """
+    largest = [max(part.p if part.supports else 1.0 for part in of_claim) for of_claim in parts.values()]
+    adjusted = holm([1.0 if np.isnan(p) else p for p in largest])
+    return [claim for claim, p in zip(parts, adjusted, strict=True) if p < SIGNIFICANCE]
+
+
+def quantity_table(margins: pd.DataFrame) -> pd.DataFrame:
+    """A row for each part of each result: mean, interval, p, and the seeds above, at and below the bound."""
+    rows = []
+    for name, uncounted, of_result in results(margins):
+        said = verdicts(of_result)
+        for claim, part in _each_part(parts_of(of_result)):
+            values = of_result[(of_result[CLAIM] == claim) & (of_result[PART] == part.label)][MARGIN]
+            signs = (int((values > 0).sum()), int((values == 0).sum()), int((values < 0).sum()))
+            numbers = (part.mean, part.half_width, part.seeds, part.p, *signs)
+            rows.append((name, uncounted, claim, said[claim].value, part.label, *numbers))
+    columns = ["verdict", PART, "margin", "half_width_95", "seeds", "p", "above", "tied", "below"]
+    return pd.DataFrame(rows, columns=[READING, UNCOUNTED, CLAIM, *columns])
+
+
+def _each_part(parts: Mapping[int, Iterable[Part]]) -> Iterable[tuple[int, Part]]:
+    return ((claim, part) for claim, of_claim in parts.items() for part in of_claim)

@@ -1,0 +1,200 @@
+"""Agents that move their nodes: by commands a node goes as by a movement file, and what cannot be is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roambus.bridge.backend import Backend
+from roambus.bridge.backends.ideal.backend import make_ideal
+from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.mobility.steered import Steered
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.system.errors import AgentError, UserError
+from roambus.python_protocol.agent import Agent, on
+from roambus.python_protocol.events import Crashed, Started
+from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
+from tests.support.flights import (
+    LASTING,
+    Command,
+    Flyer,
+    Row,
+    flight,
+    flying,
+    rows_of,
+)
+
+Make = Callable[[Scenario], Backend]
+BACKENDS = pytest.mark.parametrize("make", [make_ideal, RadioBackend], ids=["ideal", "radio"])
+DISK = IdealLinks(range_m=30.0)
+TOUR = (
+    Command(1 * SECOND, (50.0, 10.0)),
+    Command(6 * SECOND, (90.0, 70.0), 12.5),
+    Command(15 * SECOND, (15.0, 65.0), 20.0),
+    Command(22 * SECOND, (16.5, 12.5), 10.0),
+)
+"""Each command comes after the arrival that the one before it leads to."""
+CHANGED = (
+    Command(0, (50.0, 10.0)),
+    Command(2 * SECOND, (50.0, 90.0), 20.0),
+    Command(4500 * MILLISECOND),
+    Command(7 * SECOND, (90.0, 80.0), 15.0),
+    Command(7 * SECOND, (0.0, 0.0), 20.0),
+    Command(12 * SECOND, (0.0, 0.0), 20.0),
+)
+"""Commands that overtake others, twice at one instant, and one to where the node is."""
+
+
+def moves(rows: Sequence[Row], node: int = 0) -> list[tuple[float, str]]:
+    return [(row["time_s"], row["detail"]) for row in rows if (row["event"], row["node"]) == ("move", node)]
+
+
+@BACKENDS
+@pytest.mark.parametrize("delay", [0, 3 * MILLISECOND])
+@pytest.mark.parametrize("script", [TOUR, CHANGED], ids=["tour", "changed"])
+def test_a_flight_by_commands_is_the_flight_of_a_movement_file(
+    make: Make, script: Sequence[Command], delay: SimTime
+) -> None:
+    """All that is sent, heard, believed and moved, at any time."""
+    commanded, given_way = flight(script, ideal=DISK, processing_delay=delay)
+    rows = rows_of(*commanded, make(commanded[0]))
+    assert rows == rows_of(*given_way, make(given_way[0]))
+    assert {row["peer"] for row in rows if (row["event"], row["node"]) == ("hear", 0)} >= {1, 2}
+
+
+@BACKENDS
+def test_a_node_arrives_once_where_its_last_go_to_leads(make: Make) -> None:
+    """Not where a halt or another go_to kept it from going; where it is already, at once."""
+    (scenario, agent), _ = flight(CHANGED, ideal=DISK)
+    rows_of(scenario, agent, make(scenario))
+    arrived = agent.arrived  # type: ignore[attr-defined]
+    assert [(round(now / SECOND, 3), x, y) for now, x, y in arrived] == [(10.605, 0, 0), (12.0, 0, 0)]
+
+
+PLACES = st.tuples(st.integers(0, 100).map(float), st.integers(0, 100).map(float))
+COMMANDS = st.builds(Command, st.integers(0, LASTING), st.none() | PLACES, st.sampled_from([0.5, 3.0, 20.0]))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(COMMANDS, max_size=8).map(lambda script: sorted(script, key=lambda command: command.at)))
+def test_any_commands_lead_where_a_plain_model_says(script: Sequence[Command]) -> None:
+    """The rows of its movement are the model's way-points."""
+    (scenario, agent), (model, _) = flight(script, ideal=DISK)
+    silent = type("Silent", (agent,), {"speak": lambda *_: None})
+    assert moves(rows_of(scenario, silent, make_ideal(scenario))) == moves(rows_of(model, Agent, make_ideal(model)))
+
+
+@BACKENDS
+def test_a_node_that_crashes_halts_and_forgets_its_go_to(make: Make) -> None:
+    """It stays there after its recovery, and does not arrive."""
+    script = (Command(SECOND, (60.0, 10.0)),)
+    faults = (Fault(3 * SECOND, 0, FaultKind.CRASH), Fault(4 * SECOND, 0, FaultKind.RECOVER))
+    (scenario, agent), _ = flight(script, ideal=DISK, faults=faults)
+    rows = rows_of(scenario, agent, make(scenario))
+    assert moves(rows) == [(0, "10.000 10.000"), (1, "10.000 10.000"), (3, "30.000 10.000")]
+    assert not agent.arrived  # type: ignore[attr-defined]
+
+
+@BACKENDS
+def test_a_frozen_node_goes_on_and_hears_of_its_arrival_when_it_recovers(make: Make) -> None:
+    """It arrives at 6 s, and hears of it at 8 s."""
+    script = (Command(SECOND, (60.0, 10.0)),)
+    faults = (Fault(3 * SECOND, 0, FaultKind.FREEZE), Fault(8 * SECOND, 0, FaultKind.RECOVER))
+    (scenario, agent), _ = flight(script, ideal=DISK, faults=faults)
+    rows = rows_of(scenario, agent, make(scenario))
+    assert moves(rows)[-1] == (6, "60.000 10.000")
+    assert agent.arrived == [(8 * SECOND, 60, 10)]  # type: ignore[attr-defined]
+
+
+def test_a_node_without_energy_halts() -> None:
+    """Its last place is where it was when the host heard of its battery."""
+    (scenario, agent), _ = flight((Command(0, (90.0, 10.0), 5.0),))
+    nodes = [replace(scenario.nodes[0], initial_energy_j=0.3), *scenario.nodes[1:]]
+    scenario = replace(scenario, nodes=tuple(nodes))
+    rows = rows_of(scenario, agent, RadioBackend(scenario))
+    (died,) = (row["time_s"] for row in rows if row["event"] == "die")
+    halted, place = moves(rows)[-1]
+    assert died <= halted < died + 0.25
+    assert place == f"{10 + 5 * halted:.3f} 10.000"
+
+
+class Wrong(Agent):
+    """Node 0 asks for one movement at its start."""
+
+    asks: ClassVar[Callable[[Agent], None]]
+
+    @on(Started)
+    def start(self, event: Started, now: SimTime) -> None:
+        if self.node == 0:
+            type(self).asks(self)
+
+
+@BACKENDS
+@pytest.mark.parametrize(
+    ("asks", "message"),
+    [
+        (lambda it: it.go_to(100.5, 3, speed=1), r"it goes to \(100.5, 3\), out of the field: x is 0 to 100 m"),
+        (lambda it: it.go_to(3, -0.1, speed=1), r"it goes to \(3, -0.1\), out of the field"),
+        (lambda it: it.go_to(3, 4, speed=20.5), r"at 20.5 m/s, more than MobilityManager.maxSpeed of node 0, 20"),
+        (lambda it: it.go_to(3, 4, speed=0), "a go_to at 0 m/s: it is at least 0.001 m/s"),
+        (lambda it: it.go_to(float("nan"), 4, speed=1), "the x of a go_to is nan"),
+        (lambda it: it.go_to("3", 4, speed=1), "the x of a go_to is '3', of type str"),
+    ],
+)
+def test_a_go_to_that_cannot_be_is_the_agents_error(make: Make, asks: Callable[[Agent], None], message: str) -> None:
+    """With node, time and the line of the agent; nothing is clipped."""
+    agent = type("Wrong", (Wrong,), {"asks": asks})
+    scenario = flying(Steered(), ideal=DISK)
+    with pytest.raises(AgentError, match=rf"node 0, simulation time 0.*{message}"):
+        rows_of(scenario, agent, make(scenario))
+
+
+@pytest.mark.parametrize("ask", [lambda it: it.go_to(3, 4, speed=1), lambda it: it.halt()], ids=["go_to", "halt"])
+def test_a_node_that_its_agent_does_not_move_is_told_the_key(ask: Callable[[Agent], None]) -> None:
+    """As one that stays, or goes by a file."""
+    _, (scenario, _) = flight(TOUR, ideal=DISK)
+    agent = type("Wrong", (Wrong,), {"asks": ask})
+    key = r'set SN.node\[0\].MobilityManagerName = "AgentMobilityManager"'
+    with pytest.raises(AgentError, match=f"of a node that its agent does not move: {key}"):
+        rows_of(scenario, agent, make_ideal(scenario))
+
+
+class Restless(Agent):
+    """Goes as it crashes."""
+
+    @on(Crashed)
+    def crash(self, event: Crashed, now: SimTime) -> None:
+        self.go_to(3, 4, speed=1)
+
+
+def test_a_node_that_is_down_goes_nowhere() -> None:
+    """As it sends nothing."""
+    scenario = flying(Steered(), ideal=DISK, faults=(Fault(SECOND, 0, FaultKind.CRASH),))
+    with pytest.raises(AgentError, match="a go_to of a node that is down"):
+        rows_of(scenario, Restless, make_ideal(scenario))
+
+
+def test_a_backend_that_cannot_is_named_with_the_key() -> None:
+    """Before anything happens."""
+    scenario = flying(Steered(), ideal=DISK)
+    backend = make_ideal(scenario)
+    opened = backend.open
+    backend.open = lambda: replace(opened(), steer=None, simulator="a bus")  # type: ignore[method-assign]
+    message = r'a bus cannot move nodes by their agents: SN.node\[0\].MobilityManagerName = "AgentMobilityManager"'
+    with pytest.raises(UserError, match=message):
+        rows_of(scenario, Flyer, backend)
+
+
+def test_a_flight_over_given_links_changes_no_link() -> None:
+    """Places have no effect on them, and the node arrives all the same."""
+    (scenario, agent), _ = flight(TOUR, ideal=IdealLinks(links=((0, 3),)))
+    rows = rows_of(scenario, agent, make_ideal(scenario))
+    assert {row["peer"] for row in rows if (row["event"], row["node"]) == ("hear", 0)} == {3}
+    assert len(agent.arrived) == len(TOUR)  # type: ignore[attr-defined]

@@ -1,0 +1,1 @@
+"""Tests of the factorial over the open choices."""
