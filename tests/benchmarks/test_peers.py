@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import peers
-from benchmarks.peers import (
+from benchmarks.peers import beside
+from benchmarks.peers import growth as growths
+from benchmarks.peers.__main__ import main
+from benchmarks.peers.beside import (
     DISK,
     GRADYS,
     RADIO,
     REFERENCE,
     Cost,
-    Field,
     Peer,
-    Point,
     aodv_peers,
     beacon_peers,
     cost,
-    exponent,
-    main,
     rows_of,
 )
+from benchmarks.peers.field import Field
+from benchmarks.peers.growth import Point, exponent
 from roambus.bridge.mobility.paths import places_of
 
 HERE = frozenset({""})
@@ -32,7 +32,7 @@ SMALL = Field(nodes=4)
 def test_the_short_run_is_taken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start of three seconds and half a second of CPU for each simulated one: half a second is the cost."""
     clock = [0.0]
-    monkeypatch.setattr(peers, "_cpu_now_s", lambda: clock[0])
+    monkeypatch.setattr(beside, "cpu_now_s", lambda: clock[0])
 
     def run(seconds: int) -> float:
         clock[0] += 3 + seconds / 2
@@ -81,7 +81,7 @@ def test_growth_prints_a_row_for_each_network(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As CSV, with a picture."""
-    monkeypatch.setattr(peers, "point", lambda kind, nodes: Point(kind, nodes, nodes / 100, 1, 2, 3))
+    monkeypatch.setattr(growths, "point", lambda kind, nodes: Point(kind, nodes, nodes / 100, 1, 2, 3))
     assert main(["growth", "--sizes", "4,8,16,32", "--csv", "--picture", str(tmp_path / "growth.png")]) == 0
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 1 + 3 * 4
