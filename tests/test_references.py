@@ -31,7 +31,8 @@ MODULE = re.compile(
 LEFT_OUT = re.compile(r"(extensions/[^/]+/)?(tests|results)/|docs/results/")
 """Tests invent names; of results the commands are tested below."""
 RESULTS = re.compile(r"(docs|extensions/[^/]+)/results/.*\.md")
-COMMAND = re.compile(r"(?:^|[`$] ?)roambus (?P<name>[a-z]+)(?P<rest>(?:\\\n|[^`\n])*)", re.MULTILINE)
+CALL = r"roambus (?P<name>[a-z]+)(?P<rest>(?:\\\n|[^`\n])*)"
+QUOTED, LISTED = re.compile(rf"(?:`|\$ ){CALL}"), re.compile(rf"^(?:\$ )?{CALL}", re.MULTILINE)
 AT_COMMIT = re.compile(r"\bcommits? `?(?P<id>[0-9a-f]{8,40})\b")
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"].keys() | {
     "roambus.backends",
@@ -124,7 +125,7 @@ def test_commands_of_results(said: list[tuple[str, str]]) -> None:
 def missing_in(text: str) -> Iterator[str]:
     """The programs, commands and options of a text that are not there; those of deleted extensions are passed over."""
     yield from (name for name in MODULE.findall(text) if not is_removed(name) and not exists(name))
-    for found in COMMAND.finditer(text):
+    for found in (LISTED if text.lstrip().startswith("```") else QUOTED).finditer(text):
         command = commands.get_command(CONTEXT, found["name"])
         if command is None:
             yield f"roambus {found['name']}"
@@ -138,6 +139,7 @@ def missing_in(text: str) -> Iterator[str]:
     ("text", "missing"),
     [
         ("`python -m benchmarks.peers` and `roambus run field --set nodes=2`", []),
+        ("People who use\nroambus often say so.", []),
         ("`python -m benchmarks.no_such` does", ["benchmarks.no_such"]),
         ("```sh\nroambus fly field\n```", ["roambus fly"]),
         ("$ roambus run field \\\n    --swiftly 3", ["roambus run --swiftly"]),
