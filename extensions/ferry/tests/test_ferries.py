@@ -61,7 +61,7 @@ def test_a_ferry_takes_custody_and_says_so_each_time() -> None:
 
 
 def test_a_full_ferry_takes_no_more() -> None:
-    """What it does not acknowledge stays with its publisher."""
+    """A notification without acknowledgement stays with its publisher."""
     bench = Bench(FERRY, buffer=1)
     bench.hear(Carried(1, news(1)), 3)
     assert bench.hear(Carried(1, news(2)), 3) == []
@@ -193,14 +193,14 @@ def test_cargo_for_an_island_counts_as_its_need() -> None:
 
 
 def test_a_ferry_stays_while_nothing_waits() -> None:
-    """It saves its way, and looks again after the next stay. What waits where it is is no reason to leave."""
+    """It saves its way, and looks again after the next stay. The queue at its own island is no reason to leave."""
     actions = left(toured(NeedFerry, (0, 0, 0, 4)))
     assert places(actions) == []
     assert SetTimer("stay", 5 * SECOND) in actions
 
 
 def test_an_unknown_island_comes_first_and_so_does_one_not_seen_for_long() -> None:
-    """Whatever waits at others."""
+    """However much waits at others."""
     bench = toured(NeedFerry, (9, 5, 0, 0), trust=30 * SECOND)
     assert places(left(bench)) == [CORNERS[0]]
     bench.handle(Arrived(0, 0))
@@ -239,7 +239,7 @@ def test_nodes_that_are_heard_on_the_way_keep_their_islands() -> None:
 
 
 def test_what_a_ferry_has_taken_no_longer_waits() -> None:
-    """One of two is aboard, and nobody wants it."""
+    """One of two is aboard, for no subscriber."""
     bench = toured(NeedFerry, (0, 0, 0, 2))
     bench.hear(Carried(1, news(1)), 3)
     left(bench)
