@@ -58,8 +58,7 @@ def test_a_right_agent_is_not_accused(student: Student, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "agent",
     [
-        "aodv", "beacon", "caching", "dsdv", "dsr", "epidemic", "ferry-fixed", "ferry-need",
-        "first-approach", "flooding", "geocast", "gossip", "gossip-repair", "gpsr", "mft", "mft-lean", "olsr",
+        "aodv", "beacon", "caching", "dsdv", "dsr", "epidemic", "first-approach", "flooding", "geocast", "gossip", "gossip-repair", "gpsr", "mft", "mft-lean", "olsr",
         "phoenix", "prophet", "replicated", "resubscribing", "simple", "skip-ring", "spray",
     ],
 )  # fmt: skip
