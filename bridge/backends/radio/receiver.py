@@ -1,7 +1,7 @@
 """The receiver: signals that begin and end at a radio, and the power that it measures.
 
 Model: docs/reference/radio.md, "Reception", "Interference" and "RSSI and LQI", as in Castalia's Radio. Powers are in
-dBm. A frame is received if the radio stays in RX throughout, and its signal is RECEIVABLE at the end; `reception` has
+dBm. A frame is received if the radio stays in RX throughout, and its signal is RECEIVABLE at the end. `reception` has
 the reasons why it becomes CORRUPTED, or is LOST from the start, which is only interference.
 """
 

@@ -1,9 +1,9 @@
 """The interface of a reception: airtimes before a run, and compiled functions that decide on signals.
 
-A reception is a module that its settings class names. A radio in RX has the signals `s.signals[receiver, k]`, `k` below
-`s.nodes[receiver].heard`, each with its `sender`, `power` (dBm) and `fate`: RECEIVABLE, CORRUPTED, or LOST, which is
-interference only. At the end a RECEIVABLE signal is received. A sender's frame is `s.nodes[sender].on_air`; it began at
-`s.nodes[sender].began` and is on the air for `s.frames[frame].airtime` ns. The sender of a foreign burst is NO_NODE.
+A reception is a module that its settings class names. A radio in RX has the signals `s.signals[receiver, k]`, with `k`
+below `s.nodes[receiver].heard`. Each has its `sender`, `power` (dBm) and `fate`: RECEIVABLE, CORRUPTED, or LOST, which
+is interference only. At the end a RECEIVABLE signal is received. A sender's frame is `s.nodes[sender].on_air`. It began
+at `s.nodes[sender].began`, and is on the air for `s.frames[frame].airtime` ns. The sender of a foreign burst is -1.
 """
 
 from __future__ import annotations
