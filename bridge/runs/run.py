@@ -24,8 +24,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import pyarrow as pa
-
 from roambus.bridge.agents import agent_sources, data_hash, load_agent
 from roambus.bridge.backend import Backend, BackendFactory, Framing, calling, is_foreign, simulator_keys_of
 from roambus.bridge.formats.format import packages_of
@@ -390,15 +388,9 @@ def discard(plan: RunPlan) -> None:
 def execute_in_child(plan: RunPlan, backend: BackendFactory) -> None:
     """Call `execute` in a child process; raises EndedError, too, if the agent ends it."""
     try:
-        run_alone(lambda: execute(plan, backend))
+        run_in_child(lambda: execute(plan, backend))
     except EndedError as error:
         raise error if error.was_killed else record_ended(plan, backend, error) from None
-
-
-def run_alone(make: Callable[[], T]) -> T:
-    """Call `make` of a run as `run_in_child` does."""
-    pa.array([0])  # loads pandas, where it is there: else each run would do so while a simulator waits
-    return run_in_child(make)
 
 
 def record_ended(plan: RunPlan, backend: BackendFactory, ended: EndedError) -> EndedError:

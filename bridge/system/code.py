@@ -180,8 +180,13 @@ def project_files(starts: Iterable[Path]) -> set[Path]:
 @cache
 def is_installed(file: Path) -> bool:
     """Return whether a file is roambus' or installed."""
-    places = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
-    return _is_of_a_part(file) or any(map(file.is_relative_to, places))
+    return _is_of_a_part(file) or any(map(file.is_relative_to, _libraries()))
+
+
+@cache
+def _libraries() -> list[Path]:
+    """The folders of installed packages and of Python's own."""
+    return [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
 
 
 def _imported_files(file: Path) -> Iterable[Path]:

@@ -30,10 +30,9 @@ from roambus.bridge.runs.run import (
     execute,
     is_complete,
     record_ended,
-    run_alone,
     run_key,
 )
-from roambus.bridge.system.child_process import EndedError
+from roambus.bridge.system.child_process import EndedError, run_in_child
 from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import termination_interrupts
 
@@ -106,7 +105,7 @@ def _is_abandoned(folder: Path) -> bool:
 def attempt_in_child(plan: RunPlan, backend: BackendFactory, workspace: Path, key: str) -> str | None:
     """Do `attempt` in a child process; raises EndedError if killed."""
     try:
-        return run_alone(lambda: attempt(plan, backend, workspace, key))
+        return run_in_child(lambda: attempt(plan, backend, workspace, key))
     except EndedError as error:
         if error.was_killed:
             raise

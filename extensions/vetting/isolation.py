@@ -26,6 +26,7 @@ from roambus.bridge.host.event_loop import Host
 from roambus.bridge.system.child_process import start_child
 from roambus.bridge.system.errors import AgentError
 from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
+from roambus.extensions.vetting.movement import let_move
 from roambus.extensions.vetting.scenes import Job, Scene, describe_call, with_contents
 from roambus.extensions.vetting.watching import Calls, EndlessError
 from roambus.python_protocol.actions import Action, CancelTimer, SetTimer
@@ -40,7 +41,7 @@ MOST_ISOLATED_CALLS = 20_000
 
 def play_isolated(job: Job, scene: Scene, agent_class: type[Agent], calls: Calls) -> None:
     """Run a scene with a process for each node; write its trace or error, unless it is too long. Raise OSError."""
-    scenario = job.scenario(scene)
+    scenario = let_move(job.scenario(scene), agent_class)
     trace, agents = TraceWriter(TraceLevel.FULL), _IsolatedAgents(agent_class, scene, calls)
     backend = scene.backend(scenario)
     with calls.during(f"{scene.name}, agents are made"):

@@ -25,6 +25,7 @@ from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.template import Template, Values
 from roambus.extensions.vetting.contract import Contract
 from roambus.extensions.vetting.findings import Finding, of_error, place_of_agent
+from roambus.extensions.vetting.movement import let_move
 from roambus.extensions.vetting.watching import LONGEST_CALL_S, RUNS, Calls
 from roambus.python_protocol.actions import Action, Note, Send, SetTimer
 from roambus.python_protocol.agent import Agent
@@ -104,7 +105,7 @@ class Job:
 
 def play(job: Job, scene: Scene, agent_class: type[Agent], calls: Calls) -> Iterator[Finding]:
     """Run a scene, and write its trace if the run ends well; raise OSError."""
-    scenario = job.scenario(scene)
+    scenario = let_move(job.scenario(scene), agent_class)
     trace, watch, contract = TraceWriter(TraceLevel.FULL), _Watch(scene.name, calls), Contract(agent_class)
     backend = scene.backend(scenario)
     with calls.during(f"{scene.name}, agents are made"):

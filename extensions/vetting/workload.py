@@ -22,6 +22,7 @@ from roambus.bridge.trace.parquet import TraceLevel, TraceWriter
 from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.templates.template import Template, Values
 from roambus.extensions.vetting.contract import Contract
+from roambus.extensions.vetting.movement import let_move
 from roambus.extensions.vetting.scenes import MOST_CALLS, Job, describe_call
 from roambus.extensions.vetting.watching import Calls
 from roambus.python_protocol.actions import Action, Deliver, Note, Send
@@ -202,7 +203,7 @@ def observe(  # noqa: PLR0913  # a job, and each part of a run that differs
     seed: int = 1,
 ) -> Observed:
     """Make a run; raise UserError for refused parameters, AgentError, and RoambusError of other kinds."""
-    scenario = scenario_of(job, network, faults, seed)
+    scenario = let_move(scenario_of(job, network, faults, seed), agent_class)
     observed = Observed(network, distances(scenario))
     calls.begin_run()
     host = Host(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.backend import Backend
@@ -22,11 +22,11 @@ from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.events import Crashed, Started
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.flights import (
-    LASTING,
     Command,
     Flyer,
     Row,
     flight,
+    flock,
     flying,
     rows_of,
 )
@@ -79,16 +79,30 @@ def test_a_node_arrives_once_where_its_last_go_to_leads(make: Make) -> None:
 
 
 PLACES = st.tuples(st.integers(0, 100).map(float), st.integers(0, 100).map(float))
-COMMANDS = st.builds(Command, st.integers(0, LASTING), st.none() | PLACES, st.sampled_from([0.5, 3.0, 20.0]))
+COMMANDS = st.builds(Command, st.integers(0, 9 * SECOND), st.none() | PLACES, st.sampled_from([0.5, 3.0, 20.0]))
+
+
+SCRIPTS = st.lists(COMMANDS, max_size=8).map(lambda script: sorted(script, key=lambda command: command.at))
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(COMMANDS, max_size=8).map(lambda script: sorted(script, key=lambda command: command.at)))
+@given(SCRIPTS)
 def test_any_commands_lead_where_a_plain_model_says(script: Sequence[Command]) -> None:
     """The rows of its movement are the model's way-points."""
     (scenario, agent), (model, _) = flight(script, ideal=DISK)
     silent = type("Silent", (agent,), {"speak": lambda *_: None})
     assert moves(rows_of(scenario, silent, make_ideal(scenario))) == moves(rows_of(model, Agent, make_ideal(model)))
+
+
+@pytest.mark.slow
+@BACKENDS
+@settings(max_examples=8, deadline=None, phases=[Phase.generate])  # a smaller example would take minutes
+@given(st.lists(SCRIPTS, min_size=2, max_size=3))
+def test_several_nodes_by_any_commands_go_as_by_files(make: Make, scripts: Sequence[Sequence[Command]]) -> None:
+    """They meet and part at the same times, however they turn meanwhile."""
+    # A range that no two places of whole metres have between them, for at the very range the last digit decides.
+    by_agent, by_file = flock(scripts, ideal=IdealLinks(range_m=31.4159), time_limit=10 * SECOND)
+    assert rows_of(*by_agent, make(by_agent[0])) == rows_of(*by_file, make(by_file[0]))
 
 
 @BACKENDS

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -192,16 +190,3 @@ def test_a_run_whose_trace_was_whole_when_ctrl_c_came_is_kept(tmp_path: Path, mo
         execute(plan, everybody_hears_everybody)
     assert is_complete(plan.folder, run_key(plan, everybody_hears_everybody))
     assert files_of(plan) == {"trace.parquet", "run.ini", "CC2420.txt", "run.log"}
-
-
-@pytest.mark.parametrize(
-    "of", ["roambus.bridge.runs.run.execute_in_child", "roambus.experiments.sweeps.attempts.attempt_in_child"]
-)
-def test_what_a_trace_needs_is_there_before_the_process_of_a_run_is_forked(of: str) -> None:
-    """For its first array pyarrow imports pandas. That takes so long that simulators of many hosts would give up."""
-    module, _, name = of.rpartition(".")
-    code = f"import sys, {module} as room, roambus.bridge.runs.run as run; "
-    code += "run.run_in_child = lambda _: print('pandas' in sys.modules); "
-    code += f"room.{name}(*[None] * room.{name}.__code__.co_argcount)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"

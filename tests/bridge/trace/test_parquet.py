@@ -1,6 +1,8 @@
 """A trace is one Parquet file with the common schema, whole or not there."""
 
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from roambus.bridge.system.errors import AgentError, UserError
-from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, read_batches, read_footer, read_trace
+from roambus.bridge.trace.parquet import TraceLevel, TraceWriter, _array, read_batches, read_footer, read_trace
 from roambus.bridge.trace.schema import TRACE_SCHEMA, TraceRow
 from roambus.python_protocol.simtime import SECOND
 from roambus.python_protocol.trace_rows import DELIVER, SEND
@@ -44,6 +46,42 @@ def test_an_empty_trace_is_still_a_trace(tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "trace.parquet")
     assert table.num_rows == 0
     assert table.schema.metadata == {b"key": b"value"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [
+        (pa.float64(), [0.0, 1.5]),
+        (pa.int32(), (1, -(2**31), 2**31 - 1)),
+        (pa.int32(), (None, 3, None) * 7),
+        (pa.int32(), (None,)),
+        (pa.string(), ("", "a", "\N{GREEK SMALL LETTER ALPHA}\N{ROCKET}", "b")),
+        (pa.string(), (None, "a", "", None, "\N{ROCKET}")),
+        (pa.string(), ()),
+    ],
+)
+def test_columns_are_those_that_arrow_would_make(kind: pa.DataType, column: Sequence[object]) -> None:
+    """Whatever is missing, and however many bytes a character has."""
+    made = _array(column, kind)
+    made.validate(full=True)
+    assert made.equals(pa.array(column, kind))
+
+
+@pytest.mark.parametrize("value", [1.5, "1", 2**31])
+def test_what_is_no_number_of_a_column_is_refused(value: object) -> None:
+    """It is not rounded or cut."""
+    with pytest.raises((TypeError, OverflowError)):
+        _array([value], pa.int32())
+
+
+def test_a_short_run_does_not_load_pandas() -> None:
+    """It takes a third of a second."""
+    code = (
+        "import sys; from roambus.bridge.trace.parquet import TraceWriter; from roambus.bridge.trace.schema import "
+        "TraceRow; from pathlib import Path; trace = TraceWriter(); trace.add(TraceRow(0, 1, 'send')); "
+        "assert trace.has('send') and not trace.has('publish'); trace.table(); assert 'pandas' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_nothing_is_left_of_a_failed_write(tmp_path: Path) -> None:
