@@ -79,12 +79,15 @@ class Flyer(Speaker):
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
         super().start(event, now)
-        for number, command in enumerate(self.script if self.node == 0 else ()):
+        for number, command in enumerate(self.own_script()):
             self.set_timer(number, command.at)
+
+    def own_script(self) -> Sequence[Command]:
+        return self.script if self.node == 0 else ()
 
     @on_timer(int)
     def fly(self, number: int, now: SimTime) -> None:
-        command = self.script[number]
+        command = self.own_script()[number]
         if command.place is None:
             self.halt()
         else:
