@@ -1,7 +1,8 @@
 #!/bin/sh
 # install.sh PYTHON FOLDER [LOCK]: makes the environment FOLDER with the packages that runs need, or adds those of LOCK.
 # Every file that is installed has one of the hashes in the lock files. uv needs a third of pip's time; where it finds no
-# index, as behind a mirror that only pip knows, pip installs the same files. The radio compiles while PySpark unpacks.
+# index, as behind a mirror that only pip knows, pip installs the same files. What a run needs comes first: the radio
+# compiles, on one core, while the rest unpacks.
 set -eu
 python=$1
 venv=$2
@@ -10,17 +11,20 @@ locks=$venv/locks
 # PySpark is built from its source into a wheel that is unpacked at once: compressing it would take most of the time.
 stored=--config-settings=--build-option=--compression=stored
 
+# What a run imports.
+needed="cffi|click|jinja2|llvmlite|markupsafe|numba|numpy|pyarrow|pycparser|scipy"
+
 say() {
     echo "install: $1 of 4: $2"
 }
 
-# The entries of one package, with their hashes, or all others.
+# The entries of some packages, with their hashes, or all others.
 only() {
-    sed -n "/^$1==/,/[^\\\\]\$/p" "$2"
+    sed -nE "/^($1)==/,/[^\\\\]\$/p" "$2"
 }
 
 others() {
-    sed "/^$1==/,/[^\\\\]\$/d" "$2"
+    sed -E "/^($1)==/,/[^\\\\]\$/d" "$2"
 }
 
 # Python compiles what it imports, a quarter of all modules, unless it may keep nothing.
@@ -62,16 +66,16 @@ say 1 "an environment with $("$python" -V), in $venv"
 "$python" -m venv --clear "$venv"
 mkdir "$locks"
 only uv requirements-build.lock >"$locks/uv"
-others uv requirements-build.lock >"$locks/small"
-others pyspark requirements.lock >>"$locks/small"
-only pyspark requirements.lock >"$locks/pyspark"
+others uv requirements-build.lock >"$locks/needed"
+only "$needed" requirements.lock >>"$locks/needed"
+others "$needed" requirements.lock >"$locks/rest"
 by_pip "$locks/uv" 2>"$venv/uv.log" || cat "$venv/uv.log"
-say 2 "libraries (240 MB to download)"
-install "$locks/small"
+say 2 "what a run needs"
+install "$locks/needed"
 "$venv/bin/python" -m pip --quiet install --no-deps --no-build-isolation --editable .
-say 3 "PySpark (430 MB to download); meanwhile the radio is compiled"
+say 3 "the rest, with PySpark (in all 670 MB to download); meanwhile the radio is compiled"
 compile_radio &
-install "$locks/pyspark"
+install "$locks/rest"
 say 4 "the radio"
 wait
 rm -rf "$locks" "$venv/uv.log"

@@ -314,10 +314,9 @@ PACKAGES = {
     "numpy": "numpy",
     "protobuf": "google.protobuf",
     "pyarrow": "pyarrow",
-    "pyspark": "pyspark",
     "pyzmq": "zmq",
 }
-"""The packages, each with its module."""
+"""The packages that runs need, each with its module."""
 INSTALL = "install roambus again: pip install --force-reinstall roambus"
 LEAST_GIB = 1.0
 """With less a sweep soon has no room for its traces."""
@@ -356,8 +355,8 @@ def examine(tell: Callable[[str], object] = str) -> Diagnosis:
     packages = [Check(name, partial(_check_package, name, module), INSTALL) for name, module in PACKAGES.items()]
     interpreter = Check("Python", lambda: ok(f"{platform.python_version()}, {sys.executable}"), INSTALL)
     python = [interpreter, *packages]
-    java, disk = Check("Java for Spark", _check_java, INSTALL), Check("disk", _check_disk, "")
-    others = [java, disk, Check("browser", _check_browser, "")]
+    spark, java = Check("pyspark", _check_spark, INSTALL), Check("Java for Spark", _check_java, INSTALL)
+    others = [spark, java, Check("disk", _check_disk, ""), Check("browser", _check_browser, "")]
     found = look_at(python, tell), look_at(others, tell)
     known = {name: look_at((*simulator.itself, simulator.modules), tell) for name, simulator in simulators().items()}
     return Diagnosis(*found, known)
@@ -393,6 +392,15 @@ def _check_package(package: str, module: str) -> Result:
     return ok(found)
 
 
+def _check_spark() -> Result:
+    try:
+        import_module("roambus.spark.engine")
+    except UserError as error:
+        found, _, advice = str(error).partition(": ")
+        return broken(found, advice)
+    return _check_package("pyspark", "pyspark")
+
+
 def _check_disk() -> Result:
     free = {place: shutil.disk_usage(place).free / 2**30 for place in (str(Path.cwd()), gettempdir())}
     found = ", ".join(f"{gib:.1f} GiB free in {place}" for place, gib in free.items())
@@ -407,9 +415,9 @@ def _check_browser() -> Result:
 
 
 def _check_java() -> Result:
-    from roambus.spark.engine.java import find_java, java_version
-
     try:
+        from roambus.spark.engine.java import find_java, java_version
+
         java = find_java()
     except UserError as error:
         found, _, advice = str(error).partition(": ")

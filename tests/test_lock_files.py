@@ -144,3 +144,37 @@ def test_the_oldest_versions_pass_the_cores_tests(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+IMPORTED = """
+import sys
+from importlib.metadata import packages_distributions
+from roambus.bridge.runs import run
+from roambus.command_line import main
+
+run.run_in_child = lambda make: make()
+sys.argv = ["roambus", "run", "field", "--set", "nodes=2", "--set", "time_limit=1", "--out", sys.argv[1]]
+try:
+    main()
+finally:
+    modules = {name.partition(".")[0] for name, one in sys.modules.items() if getattr(one, "__file__", None)}
+    of = packages_distributions()
+    print(*sorted({found for name in modules for found in of.get(name, ())}))
+"""
+"""A run in one process, and the packages that it has imported."""
+
+
+def test_what_a_run_imports_is_installed_before_the_radio_is_compiled(tmp_path: Path) -> None:
+    """Else a new installation would compile it later, when the user waits."""
+    (needed,) = re.findall(r'^needed="(.*)"$', (ROOT / "install.sh").read_text(encoding="utf-8"), re.MULTILINE)
+    first = {"roambus", *needed.split("|"), *_names("requirements-build.lock")}
+    done = subprocess.run([sys.executable, "-c", IMPORTED, tmp_path], capture_output=True, text=True, check=True)
+    running = _names("requirements.lock")
+    imported = {canonicalize_name(name) for name in done.stdout.splitlines()[-1].split()}
+    assert imported & running <= first
+    assert {*needed.split("|")} <= running
+
+
+def _names(lock: str) -> set[str]:
+    found = ENTRY.findall((ROOT / lock).read_text(encoding="utf-8"))
+    return {canonicalize_name(Requirement(entry).name) for entry, _ in found}

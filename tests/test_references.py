@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import click
 import pytest
 
+from roambus.command_line import commands
 from roambus.commands.pages import pages
 from tests.support.places import ROOT
 from tests.support.removed import BROUGHT, is_there
@@ -26,11 +29,16 @@ MODULE = re.compile(
     rf"(?:(?<![\w/.-])|python -m )((?:roambus\.(?:{PARTS})|benchmarks)(?:\.[a-z_][a-z0-9_]*)+)(?![\w/-])"
 )
 LEFT_OUT = re.compile(r"(extensions/[^/]+/)?(tests|results)/|docs/results/")
-"""Tests invent names; results are frozen, and name the commit at which their commands worked."""
+"""Tests invent names; of results the commands are tested below."""
+RESULTS = re.compile(r"(docs|extensions/[^/]+)/results/.*\.md")
+CALL = r"roambus (?P<name>[a-z]+)(?P<rest>(?:\\\n|[^`\n])*)"
+QUOTED, LISTED = re.compile(rf"(?:`|\$ ){CALL}"), re.compile(rf"^(?:\$ )?{CALL}", re.MULTILINE)
+AT_COMMIT = re.compile(r"\bcommits? `?(?P<id>[0-9a-f]{8,40})\b")
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"].keys() | {
     "roambus.backends",
     "roambus.metrics",
 }
+CONTEXT = click.Context(commands, resilient_parsing=True)
 EXAMPLES = {"extensions/NAME/page.md", "tests/rumour.txt", "bridge/host/x.py", "tests/bridge/host/test_x.py"}
 
 
@@ -99,6 +107,71 @@ def test_modules(said: list[tuple[str, str]]) -> None:
         if not is_removed(name) and not exists(name)
     }
     assert sorted(wrong) == []
+
+
+def test_commands_of_results(said: list[tuple[str, str]]) -> None:
+    """A results page names programs and options that exist, or the commit that had them in the same paragraph."""
+    wrong = {
+        (file, name)
+        for file, text in said
+        if RESULTS.fullmatch(file)
+        for paragraph in re.split(r"\n\s*\n", text)
+        if not AT_COMMIT.search(paragraph)
+        for name in missing_in(paragraph)
+    }
+    assert sorted(wrong) == []
+
+
+def missing_in(text: str) -> Iterator[str]:
+    """The programs, commands and options of a text that are not there; those of deleted extensions are passed over."""
+    yield from (name for name in MODULE.findall(text) if not is_removed(name) and not exists(name))
+    for found in (LISTED if text.lstrip().startswith("```") else QUOTED).finditer(text):
+        command = commands.get_command(CONTEXT, found["name"])
+        if command is None:
+            yield f"roambus {found['name']}"
+            continue
+        options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        named = re.findall(r"(?<!\S)--[a-z][a-z-]*", found["rest"])
+        yield from (f"roambus {found['name']} {option}" for option in named if option not in options)
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("`python -m benchmarks.peers` and `roambus run field --set nodes=2`", []),
+        ("People who use\nroambus often say so.", []),
+        ("`python -m benchmarks.no_such` does", ["benchmarks.no_such"]),
+        ("```sh\nroambus fly field\n```", ["roambus fly"]),
+        ("$ roambus run field \\\n    --swiftly 3", ["roambus run --swiftly"]),
+    ],
+)
+def test_what_is_missing_is_found(text: str, missing: list[str]) -> None:
+    """Programs, commands and options, in sentences and in listings, on lines that go on."""
+    assert list(missing_in(text)) == missing
+
+
+def test_commits_of_results_had_the_programs(said: list[tuple[str, str]]) -> None:
+    """The commit beside the name of a removed program has its file."""
+    if subprocess.run(["git", "rev-parse", "HEAD~20"], cwd=ROOT, capture_output=True, check=False).returncode:
+        pytest.skip("the history is not here")
+    for file, text in said:
+        for paragraph in re.split(r"\n\s*\n", text) if RESULTS.fullmatch(file) else ():
+            commits = [found["id"] for found in AT_COMMIT.finditer(paragraph)]
+            gone = [name for name in MODULE.findall(paragraph) if not is_removed(name) and not exists(name)]
+            for name in gone:
+                assert any(is_in_commit(name, commit) for commit in commits), (file, name)
+
+
+def is_in_commit(name: str, commit: str) -> bool:
+    """Whether git has the module at that commit."""
+    folder = name.replace(".", "/")
+    return any(
+        subprocess.run(
+            ["git", "cat-file", "-e", f"{commit}:{path}"], cwd=ROOT, capture_output=True, check=False
+        ).returncode
+        == 0
+        for path in (f"{folder}.py", f"{folder}/__main__.py")
+    )
 
 
 def is_removed(name: str) -> bool:

@@ -12,12 +12,12 @@ import random
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from types import CodeType, GeneratorType
-from typing import Any
+from typing import Any, NamedTuple
 
 from roambus.bridge.host.codec import CodecError
 from roambus.bridge.scenario.definition import Scenario
@@ -100,6 +100,27 @@ def wrap(agent: Agent, wrappers: Iterable[Wrapper]) -> Handle:
     for wrapper in wrappers:
         handle = wrapper(agent, handle)
     return handle
+
+
+class Hearing(NamedTuple):
+    """The handlers of messages that need no event, and each agent's list of the actions that these ask for."""
+
+    handlers: Mapping[type[Any], Callable[..., Any]]
+    collected: Sequence[list[Action]]
+
+
+NOT_HEARING = Hearing({}, ())
+"""Of agents that see each event."""
+
+
+def hearing_of(agents: Sequence[Agent]) -> Hearing:
+    """Return how agents of one class hear messages as `Agent.handle` has them hear; NOT_HEARING for others."""
+    kinds = {type(agent) for agent in agents}
+    if len(kinds) != 1 or (kind := kinds.pop()).handle is not Agent.handle:
+        return NOT_HEARING
+    if not all(hasattr(agent, "_actions") for agent in agents):  # the first event says what their constructor lacks
+        return NOT_HEARING
+    return Hearing(kind.handlers, [agent._actions for agent in agents])
 
 
 # Who is to blame

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, NoReturn
 
 from roambus.bridge.backend import DEATHS, SENT, Backend, Delivery, Failure, Framing, Hello, Step, Totals, Transmission
-from roambus.bridge.host.agents import Wrapper, describe_failure, make_agents, wrap
+from roambus.bridge.host.agents import NOT_HEARING, Wrapper, describe_failure, hearing_of, make_agents, wrap
 from roambus.bridge.host.codec import CodecCheck
 from roambus.bridge.host.command_plan import TimedEvent, commands, own_part, trace_command
 from roambus.bridge.host.courses import Arriving, Courses
@@ -42,7 +42,7 @@ from roambus.python_protocol.actions import (
     check_note_name,
     check_time,
 )
-from roambus.python_protocol.agent import Agent
+from roambus.python_protocol.agent import Agent, check_answer
 from roambus.python_protocol.events import Arrived, Event, Publish, Received, SendFailed, Sent, Started, TimerFired
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.message import Fragment, Message
@@ -95,6 +95,7 @@ class Host:
         self._receivers = Receivers(scenario, agent_class.farthest_m) if agent_class.needs_position else None
         around = (self._receivers.wrap, *wrappers) if self._receivers else wrappers
         self._handlers = [wrap(agent, around) for agent in self._agents]
+        self._hearing = hearing_of(self._agents) if not around else NOT_HEARING
         self._fragments = Fragments(agent_class.messages, trace) if scenario.fragments else None
         self._queue = EventQueue(len(self._handlers))
         down: set[NodeId] = set()
@@ -251,17 +252,28 @@ class Host:
             self._handle_deliveries((delivery,))
 
     def _handle_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        # Most of a run's time passes here: one call of the agent for each delivery, and nothing else unless it acts.
-        # One `try` stands around the loop, and not one in it; what it says of a failure is in variables of the loop.
-        now, handlers, executing = self._queue.now, self._handlers, self._executor.executing
-        receiver, event, actions = 0, None, None
+        # Most of a run's time passes here: one call of a handler for each delivery, and nothing else unless it acts. An
+        # event is made only for agents that see events. One `try` stands around the loop, and not one in it; what it
+        # says of a failure is in variables of the loop.
+        now, executing, agents, handlers = self._queue.now, self._executor.executing, self._agents, self._handlers
+        hearing, collected = self._hearing
+        receiver, delivery, actions = 0, None, None
         try:
-            for receiver, sender, message, rssi, lqi in deliveries:
-                event = Received(sender, message, rssi, lqi)
-                if actions := handlers[receiver](event, now):
-                    for action in actions:
-                        executing.get(type(action), refuse)(receiver, action)
+            for delivery in deliveries:
+                receiver, sender, message, rssi, lqi = delivery
+                if (hear := hearing.get(type(message))) is None:
+                    actions = handlers[receiver](Received(sender, message, rssi, lqi), now)
+                else:
+                    if (answer := hear(agents[receiver], message, sender, now)) is not None:
+                        check_answer(hear, answer)
+                    if not (asked := collected[receiver]):
+                        continue
+                    actions = asked.copy()
+                    asked.clear()
+                for action in actions:
+                    executing.get(type(action), refuse)(receiver, action)
         except BaseException as error:
+            event = None if delivery is None else Received(*delivery[1:])
             raise describe_failure(self._agents[receiver], now, event, error, actions) from error
 
     def _handle_due(self, number: int) -> None:

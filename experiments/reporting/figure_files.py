@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from roambus.bridge.runs.layout import FIGURES_FOLDER, unlinked, writing
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.comparing.selection import Where, narrow
 from roambus.experiments.figures.drawing import draw
 from roambus.experiments.figures.figure import Drawn, Figure, Plan, beside, look_up, plans_of_any_sweep
 from roambus.experiments.figures.style import USUAL, FigureStyle
+from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.conditions import conditions
 from roambus.experiments.studies.study import Study, SweepResults, read_results
 from roambus.spark.aggregation.aggregate import METRIC, replace_file
@@ -25,7 +24,6 @@ from roambus.spark.metrics.catalogue import METRICS
 
 EVERY = "all"
 """Stands for every measured metric."""
-EVERYWHERE: Where = MappingProxyType({})
 
 
 def draw_figures(
@@ -97,9 +95,12 @@ def all_figures(found: SweepResults) -> list[Drawn]:
     return [*(figure.with_remark(text) for figure in own), *metric_figures(found)]
 
 
-def metric_figures(found: SweepResults, metrics: Sequence[str] = (), where: Where = EVERYWHERE) -> list[Figure]:
-    """The figures of a sweep's metrics, the usual ones or all of the named, without empty ones; raises UserError."""
-    shown = replace(found, measured=narrow(found.measured, (), where)) if where else found
+def metric_figures(found: SweepResults, metrics: Sequence[str] = (), part: Measurements | None = None) -> list[Figure]:
+    """The figures of a sweep's metrics, the usual ones or all of the named, without empty ones; raises UserError.
+
+    With a `part` of its measurements they show that alone; captions are about the whole.
+    """
+    shown = replace(found, measured=part) if part is not None else found
     plans = [plan for metric in metrics for plan in _plans_of(shown, metric)] if metrics else _planned(shown)
     text = conditions(found)
     figures = (look_up(shown.measured, plan) for plan in {plan.name: plan for plan in plans}.values())

@@ -26,6 +26,9 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
+import roambus.spark.engine  # noqa: F401  # refuses another PySpark before it is imported
+
+# isort: split
 from pyspark import InheritableThread, SparkContext
 from pyspark.accumulators import Accumulator
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.comparing.selection import Where
+from roambus.experiments.comparing.selection import Where, narrow
 from roambus.experiments.figures.drawing import CUT, paints, places
 from roambus.experiments.figures.figure import Figure, Series
 from roambus.experiments.figures.style import FigureStyle
-from roambus.experiments.measurements import format_mean
+from roambus.experiments.measurements import Measurements, format_mean
 from roambus.experiments.reporting.figure_files import metric_figures
 from roambus.experiments.studies.study import read_results
 from roambus.spark.metrics.metric import Scale
@@ -48,6 +48,10 @@ class Chosen:
     size: tuple[float, float] | None = None
     """None for the width of a line."""
 
+    def part_of(self, measured: Measurements) -> Measurements | None:
+        """Return the measurements at the values, or None for all; raise UserError."""
+        return narrow(measured, (), self.where) if self.where else None
+
 
 def latex_files(results: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, list[str]]]:
     """Yield each figure's and table's file name and lines; raise UserError without metrics or a figure."""
@@ -55,7 +59,7 @@ def latex_files(results: Path, chosen: Chosen | None = None) -> Iterator[tuple[s
     found = [
         (figure, FigureStyle(agents=tuple(sweep.measured.agents)))
         for sweep in read_results(results).sweeps
-        for figure in metric_figures(sweep, chosen.metrics, chosen.where)
+        for figure in metric_figures(sweep, chosen.metrics, chosen.part_of(sweep.measured))
     ]
     if not found:
         raise UserError(f"{results}: no figure has a value: choose another --metric or --where")

@@ -21,6 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import roambus.spark.engine  # noqa: F401  # refuses another PySpark before it is imported
+
+# isort: split
 import numpy as np
 import pandas as pd
 import pyarrow as pa

@@ -1,5 +1,9 @@
 """Starts Spark with only necessary ports, and leaves no files behind.
 
-`session` starts and ends it, locally or on a cluster. `java` runs a fitting Java. `shipment` makes our
-package importable in tasks.
+`installed` refuses another PySpark. `session` starts and ends Spark, locally or on a cluster. `java` runs a fitting
+Java. `shipment` makes our package importable in tasks.
 """
+
+from roambus.spark.engine.installed import check_installed
+
+check_installed()  # before anything is imported from PySpark

@@ -53,7 +53,6 @@ class Speaker(Agent):
 
     needs_position = True
     messages = MessageSet([Word])
-    script: ClassVar[Sequence[Command]] = ()
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
@@ -72,22 +71,20 @@ class Speaker(Agent):
 
 
 class Flyer(Speaker):
-    """Node 0 follows the script, too; `arrived` are its arrivals."""
+    """The first nodes follow a script each, too; `arrived` are their arrivals."""
 
+    scripts: ClassVar[Sequence[Sequence[Command]]] = ()
     arrived: ClassVar[list[tuple[SimTime, float, float]]] = []
 
     @on(Started)
     def start(self, event: Started, now: SimTime) -> None:
         super().start(event, now)
-        for number, command in enumerate(self.own_script()):
+        for number, command in enumerate(self.scripts[self.node] if self.node < len(self.scripts) else ()):
             self.set_timer(number, command.at)
-
-    def own_script(self) -> Sequence[Command]:
-        return self.script if self.node == 0 else ()
 
     @on_timer(int)
     def fly(self, number: int, now: SimTime) -> None:
-        command = self.own_script()[number]
+        command = self.scripts[self.node][number]
         if command.place is None:
             self.halt()
         else:
@@ -150,6 +147,18 @@ class Flight(NamedTuple):
 
 def flight(script: Sequence[Command], **changes: Any) -> Flight:
     """A flight by this script."""
-    flyer = type("Flyer", (Flyer,), {"script": script, "arrived": []})
+    flyer = type("Flyer", (Flyer,), {"scripts": [script], "arrived": []})
     way = way_of(script, delay=changes.get("processing_delay", 0))
     return Flight((flying(Steered(), **changes), flyer), (flying(GivenWay(way), **changes), Speaker))
+
+
+def flock(scripts: Sequence[Sequence[Command]], **changes: Any) -> Flight:
+    """The flights of the first nodes of the field, each by its script."""
+    scenario = flying(Steered(), **changes)
+    flyers, rest = scenario.nodes[: len(scripts)], scenario.nodes[len(scripts) :]
+    delay, pairs = scenario.processing_delay, zip(scripts, flyers, strict=True)
+    ways = [GivenWay(way_of(script, node.position or START, delay)) for script, node in pairs]
+    by_agent = (*(replace(node, mobility=Steered()) for node in flyers), *rest)
+    by_file = (*(replace(node, mobility=way) for node, way in zip(flyers, ways, strict=True)), *rest)
+    flyer = type("Flyer", (Flyer,), {"scripts": scripts, "arrived": []})
+    return Flight((replace(scenario, nodes=by_agent), flyer), (replace(scenario, nodes=by_file), Speaker))

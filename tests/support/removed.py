@@ -20,6 +20,7 @@ BROUGHT = {
     "cluster": "--slurm --spark",
     "exploring": "explore hand",
     "export": "export",
+    "ferry": "ferry ferry-crash ferry-fixed ferry-need islands",
     "first_approach": "first-approach migration-cost migrations resubscribing simple",
     "lean": "interest mft-lean",
     "live": "live node",

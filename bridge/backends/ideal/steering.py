@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -28,14 +29,16 @@ class Disk(NamedTuple):
         path = list(self.paths[course.node])
         turn(path, course)
         self.paths[course.node] = path
-        kept = []
+        kept: list[GraphChange] = []
         for change in pending:
             if not isinstance(change, LinkChange) or course.node not in (change.a, change.b):
                 kept.append(change)
             elif change.at < course.at:
                 kept.append(change)
                 near = near ^ {change.a if change.b == course.node else change.b}
-        return sorted([*kept, *self._changes(course, near)], key=_order)
+        for change in self._changes(course, near):
+            insort(kept, change, key=_order)
+        return kept
 
     def _changes(self, course: Course, near: frozenset[NodeId]) -> Iterator[LinkChange]:
         """Yield the changes of the node's links from `course.at` on, before which it has links to those `near`."""

@@ -247,7 +247,8 @@ class Steering:
         before = kept["cell"][kept["node"] == course.node]
         new = self._sightings(course, int(before[-1]) if len(before) else seen_in)
         later = np.concatenate([kept, new])
-        return np.concatenate([moves[:done], later[np.lexsort((later["node"], later["time"]))]])
+        # Both are in order, which this sort makes use of; at one instant the order of nodes has no effect.
+        return np.concatenate([moves[:done], later[np.argsort(later["time"], kind="stable")]])
 
     def _sightings(self, course: Course, seen_in: int) -> NDArray[np.void]:
         """Return MOVE[m] after the course has begun: up to the first instant at which the node is there."""

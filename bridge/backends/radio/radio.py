@@ -95,6 +95,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
     node.radio = SENDING
     node.remembered = 0
     node.on_air = frame
+    node.began = now
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
     if now >= s.run[0].warm_up:
@@ -124,3 +125,7 @@ def end_frame(s: State, sender: int, now: int) -> None:
         target = node.after
         node.after = LISTENING
         _set_out(s, sender, SENDING, target, now)
+
+
+OF_RECEPTION = (start_frame, end_frame)
+"""The functions that lead to signals, callees first."""

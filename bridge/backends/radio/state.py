@@ -132,6 +132,8 @@ _SENDING = [
     ("reached", "i8"),  # nodes that hear this one
     ("moves_seen", "i8"),  # `RUN.moves` when they were last found
     ("on_air", "i8"),  # its frame in transmission
+    ("began", "i8"),  # when that one's transmission began
+    ("kind", "i8"),  # a number of its own for the reception
     ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
     ("arrivals", "i8"),  # how many received that one
     ("mac", "i8"),

@@ -139,9 +139,9 @@ function show() {
   runs.replaceChildren();
 }
 
-function scaleOf(found, { isLog, title }, withSeeds) {
+function scaleOf(found, { isLog, isShare, title }, withSeeds) {
   const numbers = found.flatMap((point) => withSeeds ? [point.mean, ...seedsOf(point)] : [point.mean, point.low ?? point.mean, point.high ?? point.mean]);
-  const least = Math.min(...numbers), most = Math.max(...numbers);
+  const least = Math.min(...numbers), most = Math.max(...numbers, isShare ? 1 : -Infinity);
   const means = found.map(({ mean }) => mean);
   if (isLog && least > 0 && Math.max(...means) >= 10 * Math.min(...means)) {
     const [low, high] = [Math.log10(least) - 0.03, Math.log10(most) + 0.03];

@@ -71,6 +71,19 @@ def test_the_numbers_are_those_of_the_points(show: Show, report: Path, quick_res
     assert page.locator("#panels .point").count() == 12
 
 
+def test_an_axis_begins_at_0_and_ends_at_a_tick_above_all_points(show: Show, report: Path) -> None:
+    """A share's axis at 1; these messages differ by less than a factor of ten, so that no axis is logarithmic."""
+    for metric, last in ((c.DELIVERY_RATE_ALL, 1.0), (c.MESSAGES_PER_NODE, None)):
+        page = show(report, f"#metric={metric}&x=config")
+        texts = page.locator("#panels svg text[text-anchor=end]").all_text_contents()
+        ticks = [float(text.replace(",", "")) for text in texts]
+        greatest = max(float(value) for row in listed(page) for value in row[3:] if value)
+        assert ticks[0] == 0
+        assert ticks[-1] == (last or ticks[-1])
+        assert ticks[-1] >= greatest or last
+        assert "logarithmic" not in "".join(page.locator("#panels svg text").all_text_contents())
+
+
 def test_few_seeds_of_a_share_are_points(show: Show, report: Path, quick_results: Path) -> None:
     """As in the figures: an interval of a share is wide with few seeds. Other metrics keep their intervals."""
     page = show(report, f"#metric={c.DELIVERY_RATE_ALL}&x=config&speed=8")

@@ -9,7 +9,7 @@ from random import Random
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from roambus.bridge.backend import Backend
@@ -26,12 +26,13 @@ from roambus.python_protocol.events import Crashed, Started
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.flights import (
     LASTING,
+    START,
     Command,
     Flight,
     Flyer,
     Row,
-    Speaker,
     flight,
+    flock,
     flying,
     rows_of,
     way_of,
@@ -85,11 +86,14 @@ def test_a_node_arrives_once_where_its_last_go_to_leads(make: Make) -> None:
 
 
 PLACES = st.tuples(st.integers(0, 100).map(float), st.integers(0, 100).map(float))
-COMMANDS = st.builds(Command, st.integers(0, LASTING), st.none() | PLACES, st.sampled_from([0.5, 3.0, 20.0]))
+COMMANDS = st.builds(Command, st.integers(0, 9 * SECOND), st.none() | PLACES, st.sampled_from([0.5, 3.0, 20.0]))
+
+
+SCRIPTS = st.lists(COMMANDS, max_size=8).map(lambda script: sorted(script, key=lambda command: command.at))
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(COMMANDS, max_size=8).map(lambda script: sorted(script, key=lambda command: command.at)))
+@given(SCRIPTS)
 def test_any_commands_lead_where_a_plain_model_says(script: Sequence[Command]) -> None:
     """The rows of its movement are the model's way-points."""
     (scenario, agent), (model, _) = flight(script, ideal=DISK)
@@ -97,13 +101,15 @@ def test_any_commands_lead_where_a_plain_model_says(script: Sequence[Command]) -
     assert moves(rows_of(scenario, silent, make_ideal(scenario))) == moves(rows_of(model, Agent, make_ideal(model)))
 
 
-class Crowd(Flyer):
-    """Several nodes fly, each by its own script."""
-
-    scripts: ClassVar[Sequence[Sequence[Command]]] = ()
-
-    def own_script(self) -> Sequence[Command]:
-        return self.scripts[self.node] if self.node < len(self.scripts) else ()
+@pytest.mark.slow
+@BACKENDS
+@settings(max_examples=8, deadline=None, phases=[Phase.generate])  # a smaller example would take minutes
+@given(st.lists(SCRIPTS, min_size=2, max_size=3))
+def test_several_nodes_by_any_commands_go_as_by_files(make: Make, scripts: Sequence[Sequence[Command]]) -> None:
+    """They meet and part at the same times, however they turn meanwhile."""
+    # A range that no two places of whole metres have between them, for at the very range the last digit decides.
+    by_agent, by_file = flock(scripts, ideal=IdealLinks(range_m=31.4159), time_limit=10 * SECOND)
+    assert rows_of(*by_agent, make(by_agent[0])) == rows_of(*by_file, make(by_file[0]))
 
 
 def crowd(seed: int, delay: SimTime) -> Flight:
@@ -117,22 +123,18 @@ def crowd(seed: int, delay: SimTime) -> Flight:
         return [Command(at, random.choice([None, *[place()] * 4]), random.choice([3.0, 20.0])) for at in times]
 
     scripts = [script(sorted(random.choices(range(lasting - 2 * SECOND), k=8))) for _ in range(3)]
-    ways = [way_of(each, place(), delay) for each in [*scripts, script(range(0, lasting - 2 * SECOND, SECOND))]]
-    faults = Fault(6 * SECOND, 4, FaultKind.CRASH), Fault(8 * SECOND, 4, FaultKind.RECOVER)
-    groups = frozenset({0, 4}), frozenset({1, 2, 3})
-    scenario = flying(
-        Steered(),
+    filed, groups = GivenWay(way_of(script(range(0, lasting, SECOND)))), (frozenset({0, 4}), frozenset({1, 2, 3}))
+    nodes = [
+        replace(node, mobility=filed, position=START) if number == 3 else node
+        for number, node in enumerate(flying(Steered()).nodes)
+    ]
+    return flock(
+        scripts,
+        nodes=tuple(nodes),
         time_limit=lasting,
         processing_delay=delay,
-        faults=faults,
+        faults=(Fault(6 * SECOND, 4, FaultKind.CRASH), Fault(8 * SECOND, 4, FaultKind.RECOVER)),
         ideal=IdealLinks(range_m=30.0, partitions=(Partition(3 * SECOND, groups), Partition(4 * SECOND, ()))),
-    )
-    rests = scenario.nodes[4]
-    filed = [replace(rests, position=way[0][1:], mobility=GivenWay(way)) for way in ways]
-    flown = [replace(node, mobility=Steered()) for node in filed[:3]]
-    agent = type("Crowd", (Crowd,), {"scripts": scripts, "arrived": []})
-    return Flight(
-        (replace(scenario, nodes=(*flown, filed[3], rests)), agent), (replace(scenario, nodes=(*filed, rests)), Speaker)
     )
 
 

@@ -71,6 +71,7 @@ AGENTS = {
     **dict.fromkeys(("aodv", "dsdv", "dsr", "olsr"), "link_layer=false"),
     **dict.fromkeys(("flooding", "gossip", "gossip-repair", "epidemic", "spray", "prophet", "mft-lean"), ""),
     "skip-ring": "supervisor=1",
+    **dict.fromkeys(("ferry-fixed", "ferry-need"), ""),
     **dict.fromkeys(("gpsr", "geocast"), "link_layer=false"),
     "replicated": "sites=site0:0..2/6+8;site1@site0:3..5/7+9",
 }

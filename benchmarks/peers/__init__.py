@@ -1,0 +1,1 @@
+"""roambus beside other simulators, and in larger networks: `python -m benchmarks.peers`."""

@@ -1,0 +1,1 @@
+"""The study of ferries between islands: templates, sweeps, metrics and claims."""

@@ -1,0 +1,55 @@
+"""Metrics of carriers: metres, bytes for a delivery, queues at islands, and the delay from quiet islands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from roambus.bridge.trace import schema
+from roambus.spark.metrics.catalogue import over
+from roambus.spark.metrics.extra import Extra
+from roambus.spark.metrics.metric import Kind, metric
+from roambus.spark.metrics.run import Run
+
+FIRST_QUIET, FIRST_FERRY = 8, 16
+"""Nodes of the template `islands`: those of quiet islands are from 8 on, ferries from 16 on."""
+
+
+@metric("metres flown", "m")
+def metres_flown(run: Run) -> float:
+    """The metres that all nodes move together."""
+    rows = run.rows(schema.MOVE)
+    places = rows[schema.DETAIL].str.split(expand=True).reindex(columns=[0, 1]).astype(float)
+    steps = places.groupby(rows[schema.NODE]).diff()
+    return float(np.hypot(steps[0], steps[1]).sum())
+
+
+@metric("bytes a delivery", "B")
+def bytes_a_delivery(run: Run) -> float:
+    """The bytes of all packets, without headers, over the pairs that were delivered."""
+    return over(float(run.sends[schema.BYTES].sum()), int(run.pairs["delivered_s"].notna().sum()))
+
+
+@metric("longest queue", kind=Kind.COUNT)
+def longest_queue(run: Run) -> float:
+    """The most notifications that ever waited at one node of an island."""
+    rows = run.rows(schema.KEEP, schema.RELEASE, schema.DROP)
+    rows = rows[rows[schema.NODE] < FIRST_FERRY]
+    change = pd.Series(np.where(rows[schema.EVENT] == schema.KEEP, 1, -1), index=rows.index)
+    longest = change.groupby(rows[schema.NODE]).cumsum().max()
+    return float(longest) if len(rows) else 0.0
+
+
+@metric("delay from quiet islands", "s")
+def quiet_delay(run: Run) -> float:
+    """The mean delay of notifications of the third and the fourth island."""
+    pairs = run.pairs
+    publisher = pairs[schema.NOTIFICATION_ID].str.split(".").str[0].astype(int)
+    delays = pairs["delay_s"][publisher.between(FIRST_QUIET, FIRST_FERRY - 1)].dropna()
+    return over(float(delays.sum()), len(delays))
+
+
+FERRY = Extra((metres_flown, bytes_a_delivery, longest_queue, quiet_delay))
+"""The study's own metrics."""
+METRES_FLOWN, BYTES_A_DELIVERY = metres_flown.column, bytes_a_delivery.column
+LONGEST_QUEUE, QUIET_DELAY = longest_queue.column, quiet_delay.column
