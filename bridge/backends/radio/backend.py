@@ -41,10 +41,13 @@ from roambus.bridge.backends.radio.channel import Cells, Steering
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, Parts, bind
 from roambus.bridge.backends.radio.mac.registry import mac_of
+from roambus.bridge.backends.radio.reception import bit_errors
+from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
 from roambus.bridge.mobility.paths import known_moves, paths_of, steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError
+from roambus.bridge.trace.schema import AIR_NS
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
     BUFFER_FULL,
@@ -203,6 +206,8 @@ class RadioBackend:
         end = self._scenario.time_limit if self._now == self._last else self._now
         counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
         counts |= {name: self._state.macs[name].tolist() for name in mac_of(self._scenario).COUNTS}
+        if reception_of(self._scenario) is not bit_errors:  # else the data rate says it
+            counts[AIR_NS] = self._state.nodes[AIR_NS].tolist()
         died = self._state.batteries["died"]
         if died.any():
             counts[DEATHS] = died.tolist()

@@ -101,6 +101,7 @@ def start_frame(s: State, sender: int, now: int) -> None:
     if now >= s.run[0].warm_up:
         node.air_frames += 1
         node.air_bytes += s.frames[frame].bytes
+        node.air_ns += s.frames[frame].airtime
     take_found(s, sender)
     for k in range(node.reached):
         link = s.links[sender, k]

@@ -155,6 +155,7 @@ _SENDING = [
     ("transmitted", "i8"),
     ("air_frames", "i8"),  # of those the ones begun after the warm-up
     ("air_bytes", "i8"),  # and their bytes
+    ("air_ns", "i8"),  # and how long they last
     ("mac_overflown", "i8"),
     ("failed_message", "i8"),  # the last one of which a fragment failed, by FRAME's `message`
     ("reports", "i8"),  # whether Python is told what was sent

@@ -24,6 +24,7 @@ from roambus.bridge.scenario.models import RADIOS
 from roambus.bridge.scenario.radio import InterferenceSettings
 from roambus.bridge.scenario.reception import Reception
 from roambus.bridge.system.errors import UserError
+from roambus.bridge.trace.schema import AIR_NS
 from roambus.python_protocol.simtime import MICROSECOND, MILLISECOND, SECOND, SimTime
 from tests.bridge.backends.radio.runs import START, Text, at_places, send
 from tests.support.timed_reception import Timed
@@ -142,3 +143,17 @@ def test_each_kind_has_its_airtime() -> None:
     """Of one size, kind 0 has 10 ms and kind 2 has 14."""
     first, second = heard(TIMED, (0, 0))[0], heard(TIMED, (2, 0))[0]
     assert second[2] - first[2] == 4
+
+
+@pytest.mark.slow
+def test_it_counts_how_long_it_was_on_the_air() -> None:
+    """For no rate says it; with ours the rate does, and there is no count."""
+    backend = RadioBackend(TIMED)
+    backend.open()
+    assert backend.advance([send(0, "0", START), send(2, "2", START + SECOND)], None)
+    while backend.advance((), None) is not None:
+        pass
+    lasting = backend.close().counts[AIR_NS]
+    assert lasting[2] - lasting[0] == 4 * MILLISECOND
+    assert lasting[1] == 0
+    assert AIR_NS not in RadioBackend(at_places(0, 1)).close().counts
