@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass
 from functools import wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
@@ -117,8 +119,16 @@ class Setting:
     def read_given(self, value: Any) -> Any:
         """Read a typed value of a TOML file or a template."""
         if not self.kind.takes(value):
+            if self._is_quoted(value):
+                raise ValueError(f'"{value}" is a text, not {self.takes}: write {value} without quotes')
             raise ValueError(f"{plain(value)} is not {self.takes}")
         return self.read(self.kind.write(value))
+
+    def _is_quoted(self, value: object) -> bool:
+        """Whether it is the text of such a value."""
+        with suppress(ValueError):
+            return isinstance(value, str) and self.kind.takes(json.loads(value))
+        return False
 
     @property
     def measure(self) -> str:
