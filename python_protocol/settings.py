@@ -301,8 +301,12 @@ class Parameters:
     """Each `profile`'s defaults of other parameters."""
 
     def __init_subclass__(cls, **about: Any) -> None:
-        """Make the subclass a frozen dataclass, without slots, so that several can be inherited."""
+        """Make the subclass a frozen dataclass, without slots, so that several can be inherited.
+
+        Raise TypeError for a parameter without a type.
+        """
         super().__init_subclass__(**about)
+        _check_types(cls)
         dataclass(frozen=True)(cls)
         _imply(cls)
 
@@ -320,6 +324,15 @@ class Parameters:
 
 
 dataclass(frozen=True)(Parameters)
+
+
+def _check_types(parameters: type[Parameters]) -> None:
+    annotated = vars(parameters).get("__annotations__", {})
+    for name, declared in vars(parameters).items():
+        if isinstance(declared, Field) and name not in annotated:
+            setting = declared.metadata.get(_DECLARED)
+            type_name = "SimTime" if setting and setting.kind.is_time else type(declared.default).__name__
+            raise TypeError(f"parameter {name} has no type: write {name}: {type_name} = parameter(...)")
 
 
 def _imply(parameters: type[Parameters]) -> None:
