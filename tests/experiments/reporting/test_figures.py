@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -17,9 +18,10 @@ from matplotlib.figure import Figure as Picture
 from roambus.bridge.runs.layout import AXIS_TITLES
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures import drawing
-from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
-from roambus.experiments.figures.figure import Figure, Series
+from roambus.experiments.figures.drawing import draw, draw_panels
+from roambus.experiments.figures.figure import Figure, Series, places
 from roambus.experiments.figures.line_names import spread
+from roambus.experiments.figures.scales import crowds, folded, unfolded
 from roambus.experiments.figures.style import USUAL, FigureStyle, read_style
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
@@ -262,6 +264,64 @@ def test_rates_near_one_are_distinguished() -> None:
     assert (folded(0.99) - folded(0.96)) / whole > 3 * (0.99 - 0.96) / 0.5
     assert unfolded(folded(0.97)) == pytest.approx(0.97)
     assert np.isfinite(folded([0.0, 1.0])).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-9, 1e7), (0.9e-3, 9e5), (2.0, 60.0), (3.1, 3.2), (1e-30, 1e30)])
+@pytest.mark.parametrize("size", ["screen", "column", "10x1.5"])
+def test_a_logarithmic_axis_has_numbers(low: float, high: float, size: str) -> None:
+    """At least two, whatever it spans and how low it is, and none on another."""
+    style, axes = read_style("png", size, "colour"), Picture().add_subplot()
+    axes.figure.set_size_inches(style.size)
+    line = Series("a", ("1", "2"), (low, high), (low, low), (high, high), (2, 2))
+    drawing._plot(Figure("a", "a", "x", "y", ("1", "2"), (line,), Scale.LOGARITHMIC), axes, style)
+    drawing.set_scale(axes, Scale.LOGARITHMIC, [low, high], [low, high])
+    axes.figure.draw_without_rendering()
+    assert len(apart(axes)) >= 2
+
+
+def apart(axes: Axes) -> list[str]:
+    """The texts beside the vertical axis, none of which touches another."""
+    bottom, top = axes.get_ylim()
+    labels = [text for text in axes.get_yticklabels() if bottom <= text.get_position()[1] <= top]
+    ends = [(box.y0, box.y1) for box in (text.get_window_extent() for text in labels)]
+    assert all(above[0] >= below[1] - 1 for below, above in itertools.pairwise(sorted(ends)))
+    return [text.get_text() for text in labels]
+
+
+@pytest.mark.parametrize("size", ["screen", "column", "10x1.5"])
+def test_numbers_of_a_folded_axis_stand_apart(size: str) -> None:
+    """Those of its ends are among them."""
+    style, axes = read_style("png", size, "slide"), Picture().add_subplot()
+    axes.figure.set_size_inches(style.size)
+    drawing.set_scale(axes, Scale.SHARE, [0.0, 0.99, 1.0], [0.01, 0.99, 0.98])
+    axes.figure.draw_without_rendering()
+    assert {"0", "1"} <= set(apart(axes))
+
+
+@pytest.mark.parametrize(
+    ("values", "at"),
+    [
+        (("60s", "10s", "1s"), [60, 10, 1]),
+        (("500ms", "2s", "0"), [0.5, 2, 0]),
+        (("10 m", "250 m"), [10, 250]),
+        (("-5dBm", "0dBm"), [-5, 0]),
+        (("C2", "C32"), [0, 1]),
+        (("1s", "never"), [0, 1]),
+        (("1", "inf"), [0, 1]),
+        (("10m", "1km"), [0, 1]),
+    ],
+)
+def test_an_axis_of_quantities_is_drawn_to_scale(values: tuple[str, ...], at: list[float]) -> None:
+    """Of times in any unit, and of numbers in one; other values stand side by side."""
+    assert list(places(values).values()) == at
+
+
+def test_numbers_ascend_along_an_axis() -> None:
+    """However the sweep lists them; names keep its order."""
+    for values, shown in ((("60s", "10s", "1s"), ("1s", "10s", "60s")), (("large", "small"), ("large", "small"))):
+        found = other_sweep({"size": list(values)})
+        (figure,) = metric_figures(SweepResults(replace(found, sweep={"axes": {"size": values}})))
+        assert (figure.x_values, figure.series[0].x) == (shown, shown)
 
 
 def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:
