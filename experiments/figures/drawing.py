@@ -52,8 +52,8 @@ _SHADE, _LIGHTEST = 0.8, 0.4
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
-_PANEL_COLUMNS, _PANEL_RATIO, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 2, 0.75, 13, 10
-"""Panels in a row, their height in widths at most; the characters of a title and of a y label that an inch holds."""
+_PANEL_COLUMNS, _PANEL_RATIO = 2, 0.75
+"""Panels in a row, and their height in widths at most."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -67,7 +67,7 @@ _NEAR = 0.035
 _SIDE = 0.5
 """How far the axis reaches on both sides of a single x value, or of agents side by side."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
-"""An x label's largest width, and the gap between two, in widths of the axis."""
+"""The least that a character of an x label takes, and the gap between two labels, in widths of the axis."""
 _SEED_SIZE = 3
 """The width of a seed's point, in pt."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
@@ -92,11 +92,16 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
 
 def draw_panels(figures: Sequence[Figure], file: Path, style: FigureStyle = USUAL) -> None:
     """Write one picture of the style's width, two figures a row if it is wide; raises OSError."""
-    columns = 1 if style.is_narrow else min(_PANEL_COLUMNS, len(figures))
-    width = style.size[0] / columns
-    panel = replace(style, size=(width, min(style.size[1], _PANEL_RATIO * width)))
+    panel, columns = in_panels(style, len(figures))
     with _styled(panel.settings):
         _save(_picture(figures, panel, columns), file)
+
+
+def in_panels(style: FigureStyle, count: int) -> tuple[FigureStyle, int]:
+    """The style of each of so many panels, and how many stand in a row."""
+    columns = 1 if style.is_narrow else min(_PANEL_COLUMNS, count)
+    width = style.size[0] / columns
+    return replace(style, size=(width, min(style.size[1], _PANEL_RATIO * width))), columns
 
 
 def _picture(figures: Sequence[Figure], style: FigureStyle, columns: int = 1) -> Picture:
@@ -109,14 +114,10 @@ def _picture(figures: Sequence[Figure], style: FigureStyle, columns: int = 1) ->
         panels.append(_plot(figure, axes, style))
         if len(figures) > 1:
             # The y axis has the metric's title already.
-            title = fill(
-                capital(figure.title.removeprefix(f"{figure.y_title}, ")),
-                round(width * _TITLE_CHARACTERS),
-                break_on_hyphens=False,
-            )
-            axes.set_title(title, loc="left")
+            title = capital(figure.title.removeprefix(f"{figure.y_title}, "))
+            panels[-1] = replace(panels[-1], title=axes.set_title(title, loc="left"))
     name_lines(picture, panels, style.is_narrow)
-    make_room(picture, rows)
+    make_room(picture, panels, rows)
     return picture
 
 
@@ -136,8 +137,9 @@ def _save(picture: Picture, path: Path) -> Path:
 def _plot(figure: Figure, axes: Axes, style: FigureStyle) -> Panel:
     lines, scale = _plot_lines(figure, axes, style)
     axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(fill(figure.y_title + scale, round(style.size[1] * _LABEL_CHARACTERS)))
-    return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, style))
+    axes.set_ylabel(figure.y_title + scale)
+    names, own = [series.label for series in figure.series], paints(figure.series, style)
+    return Panel(axes, lines, names, own, partial(_labels, places(figure.x_values), figure.labels))
 
 
 def _plot_lines(figure: Figure, axes: Axes, style: FigureStyle) -> tuple[list[ErrorbarContainer], str]:
@@ -209,14 +211,15 @@ def tinted(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
-def _labels(places: Mapping[str, float], texts: Mapping[str, str]) -> list[str]:
-    """The values' texts, wrapped; empty where there is no room."""
+def _labels(places: Mapping[str, float], texts: Mapping[str, str], character: float = 0.0) -> list[str]:
+    """The values' texts, wrapped; empty where there is no room, at a character's width in widths of the axis."""
+    letter = max(_ROOM_A_CHARACTER, character)
     width = (max(places.values()) - min(places.values())) or 1.0
-    room = int(1 / len(places) / _ROOM_A_CHARACTER)
+    room = int(1 / len(places) / letter)
     end, labels = -math.inf, {}
     for value, place in sorted(places.items(), key=lambda item: item[1]):
         text = fill(texts.get(value, value), max(1, room), break_long_words=False)
-        middle, half = place / width, max(map(len, text.split("\n"))) * _ROOM_A_CHARACTER / 2
+        middle, half = place / width, max(map(len, text.split("\n"))) * letter / 2
         labels[value] = text if middle - half >= end else ""
         end = middle + half + _ROOM_BETWEEN if text == labels[value] else end
     return [labels[value] for value in places]

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from matplotlib.text import Text
 
 from roambus.bridge.runs.layout import AXIS_TITLES
 from roambus.bridge.system.errors import UserError
@@ -21,7 +22,7 @@ from roambus.experiments.figures import drawing
 from roambus.experiments.figures.drawing import draw, draw_panels
 from roambus.experiments.figures.figure import Figure, Series, places
 from roambus.experiments.figures.line_names import spread
-from roambus.experiments.figures.scales import crowds, folded, unfolded
+from roambus.experiments.figures.scales import crowds, folded, set_scale, unfolded
 from roambus.experiments.figures.style import USUAL, FigureStyle, read_style
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
@@ -154,6 +155,34 @@ def test_panels_do_not_repeat_the_title_of_their_axis() -> None:
     assert [axes.get_title(loc="left") for axes in picture.axes] == ["P", "Q"]
 
 
+@pytest.mark.parametrize(
+    ("size", "style"), [("slide", "slide"), ("column", "colour"), ("screen", "grey"), ("7x2", "slide")]
+)
+@pytest.mark.parametrize("count", [2, 3])
+def test_texts_of_panels_do_not_touch(size: str, style: str, count: int) -> None:
+    """Nor leave the picture, however large their letters are in it."""
+    places = ("5", "10", "20", "40", "80", "100", "110", "120")
+    rates = tuple(0.96 for _ in places)
+    line = Series(
+        "an agent", places, rates, rates, rates, tuple(2 for _ in places), {}, tuple((0.9, 1.0) for _ in places)
+    )
+    title = "delivery rate (all), subscribers and brokers of each network 16, speed 8 m/s"
+    figures = [
+        Figure("a", title, "number of nodes that move", "delivery rate (all)", places, (line,), Scale.SHARE)
+        for _ in range(count)
+    ]
+    chosen = read_style("png", size, style)
+    with drawing._styled(chosen.settings):
+        picture = drawing._picture(figures, *drawing.in_panels(chosen, count))
+        picture.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in picture.findobj(Text) if text.get_text() and text.get_visible()]
+    inside = picture.bbox.padded(2)
+    assert all(inside.contains(*box.min) and inside.contains(*box.max) for box in boxes)
+    assert not [
+        pair for pair in itertools.combinations([box.padded(-2) for box in boxes], 2) if pair[0].overlaps(pair[1])
+    ]
+
+
 def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
     zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 4.0), (0.0, 6.0), (2, 2))
@@ -270,13 +299,17 @@ def test_rates_near_one_are_distinguished() -> None:
 @pytest.mark.parametrize("size", ["screen", "column", "10x1.5"])
 def test_a_logarithmic_axis_has_numbers(low: float, high: float, size: str) -> None:
     """At least two, whatever it spans and how low it is, and none on another."""
-    style, axes = read_style("png", size, "colour"), Picture().add_subplot()
-    axes.figure.set_size_inches(style.size)
-    line = Series("a", ("1", "2"), (low, high), (low, low), (high, high), (2, 2))
-    drawing._plot(Figure("a", "a", "x", "y", ("1", "2"), (line,), Scale.LOGARITHMIC), axes, style)
-    drawing.set_scale(axes, Scale.LOGARITHMIC, [low, high], [low, high])
-    axes.figure.draw_without_rendering()
+    axes = scaled(size, Scale.LOGARITHMIC, [low, high])
     assert len(apart(axes)) >= 2
+
+
+def scaled(size: str, scale: Scale, values: list[float]) -> Axes:
+    """Axes of a picture of this size, drawn with these values."""
+    picture = Picture(figsize=read_style("png", size, "colour").size)
+    axes = picture.add_subplot()
+    set_scale(axes, scale, values, values[1:])
+    picture.draw_without_rendering()
+    return axes
 
 
 def apart(axes: Axes) -> list[str]:
@@ -291,10 +324,7 @@ def apart(axes: Axes) -> list[str]:
 @pytest.mark.parametrize("size", ["screen", "column", "10x1.5"])
 def test_numbers_of_a_folded_axis_stand_apart(size: str) -> None:
     """Those of its ends are among them."""
-    style, axes = read_style("png", size, "slide"), Picture().add_subplot()
-    axes.figure.set_size_inches(style.size)
-    drawing.set_scale(axes, Scale.SHARE, [0.0, 0.99, 1.0], [0.01, 0.99, 0.98])
-    axes.figure.draw_without_rendering()
+    axes = scaled(size, Scale.SHARE, [0.0, 0.99, 1.0])
     assert {"0", "1"} <= set(apart(axes))
 
 
