@@ -260,7 +260,10 @@ class Wrong(Agent):
     [
         (lambda it: it.go_to(100.5, 3, speed=1), r"it goes to \(100.5, 3\), out of the field: x is 0 to 100 m"),
         (lambda it: it.go_to(3, -0.1, speed=1), r"it goes to \(3, -0.1\), out of the field"),
-        (lambda it: it.go_to(3, 4, speed=20.5), r"at 20.5 m/s, more than MobilityManager.maxSpeed of node 0, 20"),
+        (
+            lambda it: it.go_to(3, 4, speed=20.5),
+            r"at 20.5 m/s, more than MobilityManager.maxSpeed of node 0, 20: raise that .*--set max_speed=20.5",
+        ),
         (
             lambda it: it.go_to(nextafter(100, 101), 3, speed=1),
             r"it goes to \(100.00000000000001, 3\), out of the field",
@@ -288,7 +291,7 @@ def test_a_node_that_its_agent_does_not_move_is_told_the_key(ask: Callable[[Agen
     """As one that stays, or goes by a file."""
     _, (scenario, _) = flight(TOUR, ideal=DISK)
     agent = type("Wrong", (Wrong,), {"asks": ask})
-    key = r'set SN.node\[0\].MobilityManagerName = "AgentMobilityManager"'
+    key = r'set SN.node\[0\].MobilityManagerName = "AgentMobilityManager" .template field: --set mobility=agent;'
     with pytest.raises(AgentError, match=f"of a node that its agent does not move: {key}"):
         rows_of(scenario, agent, make_ideal(scenario))
 
