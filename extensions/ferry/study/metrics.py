@@ -39,7 +39,9 @@ def longest_queue(run: Run) -> float:
     is_crash = rows[schema.EVENT] == schema.CRASH
     change = pd.Series(np.where(rows[schema.EVENT] == schema.KEEP, 1, -1), index=rows.index)[~is_crash]
     life = is_crash.groupby(rows[schema.NODE]).cumsum()[~is_crash]  # a crash empties the queue, without rows
-    longest = change.groupby([rows[schema.NODE][~is_crash], life]).cumsum().max()
+    waiting = change.groupby([rows[schema.NODE][~is_crash], life]).cumsum()
+    instants = rows[[schema.NODE, schema.TIME_S]][~is_crash]
+    longest = waiting[~instants.duplicated(keep="last")].max()  # an agent may keep one before it drops another
     return float(longest) if len(change) else 0.0
 
 

@@ -78,6 +78,12 @@ def test_a_packet_that_is_dropped_leaves_the_queue_as_it_is() -> None:
     assert measured(FERRY.metrics, rows)[LONGEST_QUEUE] == 2
 
 
+def test_a_notification_that_takes_the_place_of_another_makes_no_queue_longer() -> None:
+    """An agent that keeps it first writes both rows in one instant; a node beside it does not matter."""
+    rows = [note(1, 0, "keep", "0.0"), note(2, 0, "keep", "0.1"), note(2, 1, "keep", "1.0"), note(2, 0, "drop", "0.0")]
+    assert measured(FERRY.metrics, rows)[LONGEST_QUEUE] == 1
+
+
 def test_the_delay_from_quiet_islands_leaves_out_the_others() -> None:
     """Nodes 0 to 7 are on busy ones."""
     rows = [
