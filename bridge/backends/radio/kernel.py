@@ -63,18 +63,19 @@ class Parts(NamedTuple):
 
 def bind(s: State, chosen: Parts) -> Advance:
     """Return the compiled loop for the modules of a scenario, from Numba's cache if it is there."""
-    name = chosen.name
-    if name not in _BOUND:
-        signature, loop = (typeof(s), int64, int64), _loop(chosen)
+    signature = typeof(s), int64, int64
+    bound = chosen.name, signature  # two classes of settings, with other keys, may name one module
+    if bound not in _BOUND:
+        loop = _loop(chosen)
         # Of processes that start together one compiles, and the others read what it has made.
         alone = locked(Path(loop.stats.cache_path)) if is_compiled(chosen) is False else nullcontext()
         with interrupts_postponed(), alone:
             loop.compile(signature)
-        _BOUND[name] = loop.get_overload(signature)
-    return _BOUND[name]
+        _BOUND[bound] = loop.get_overload(signature)
+    return _BOUND[bound]
 
 
-_BOUND: dict[str, Advance] = {}
+_BOUND: dict[tuple[str, Any], Advance] = {}
 _LOOPS: dict[str, Any] = {}
 
 

@@ -28,7 +28,8 @@ from roambus.bridge.backends.radio.engine import NEVER, STREAMS, put_first
 from roambus.bridge.backends.radio.mac.registry import mac_of
 from roambus.bridge.backends.radio.medium import DIGIT_BITS, occupants
 from roambus.bridge.backends.radio.outages import first_outages
-from roambus.bridge.backends.radio.propagation.registry import loudest_dbm, varies
+from roambus.bridge.backends.radio.propagation import temporal
+from roambus.bridge.backends.radio.propagation.registry import fading_of, loudest_dbm, varies
 from roambus.bridge.backends.radio.propagation.temporal import variation_of
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
 from roambus.bridge.backends.radio.receiver import HIGHEST_DB
@@ -61,6 +62,7 @@ from roambus.bridge.backends.radio.state import (
 from roambus.bridge.mobility.paths import FIRST_OF_OTHERS, Path
 from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.propagation import Propagation
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -157,7 +159,7 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
     radio = scenario.radio
     run = run_of(
         channel=record_with(scenario.channel),
-        propagation=record_with(scenario.propagation),
+        propagation=record_with(_read_by_the_loop(scenario)),
         radio=record_with(radio),
         mac=mac_of(scenario).record(scenario),
         outside=record_with(scenario.interference),
@@ -181,6 +183,11 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
     if scenario.measured is not None:
         run["radio"]["sensitivity_dbm"] = run["channel"]["signal_delivery_threshold_dbm"] = NO_LIMIT_DBM
     return run
+
+
+def _read_by_the_loop(scenario: Scenario) -> Propagation:
+    """Return the path loss if it varies ways; else none, so that path losses share one compiled loop."""
+    return scenario.propagation if fading_of(scenario) is not temporal else Propagation()
 
 
 def switch_times(radio: RadioSettings) -> NDArray[np.int64]:
