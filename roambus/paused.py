@@ -106,8 +106,6 @@ class PausedRun:
         """Run on for so long; return whether there is more to come. Raise AgentError, BackendError, UserError."""
         if not 0 < seconds <= LONGEST_S:
             raise UserError(f"advance({seconds!r}): give the seconds to run on, above 0")
-        if self._ended:
-            return False
         self._wait()  # of an advance that Ctrl-C has ended the run may still be on its way
         if self._ended:
             return False

@@ -58,7 +58,7 @@ def test_a_wrong_value_of_its_key_is_refused(call: Call) -> None:
     assert "memory: 2 is out of range: it must be from 0 to 1" in done.stderr
     done = call("run", "field", "--set", "mobility=Drift")
     assert done.returncode == 2
-    assert '"Drift" is not known here: it must be GaussMarkov, LineMobilityManager' in done.stderr
+    assert '"Drift" is not known here: it must be AgentMobilityManager, GaussMarkov, LineMobility' in done.stderr
 
 
 def test_a_package_brings_its_templates_and_sweeps(site: Path, call: Call) -> None:
@@ -78,6 +78,9 @@ def test_a_change_of_the_model_is_another_run(site: Path, call: Call) -> None:
     model = site / "drift/model.py"
     model.write_text(model.read_text() + "\n# a comment\n")
     assert run_drifting(call).returncode == 0
+    (site / "drift/winds.csv").write_text("1,2\n")
+    assert "--replace" in run_drifting(call).stderr, "the model may read it"
+    (site / "drift/winds.csv").unlink()
     model.write_text(model.read_text().replace("at.time_s + 1", "at.time_s + 1.0 * 2"))
     done = run_drifting(call)
     assert done.returncode == 2
