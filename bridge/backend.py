@@ -27,6 +27,7 @@ from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.propagation import PREFIX as PROPAGATION
 from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, RadioSettings
+from roambus.bridge.scenario.reception import PREFIX as RECEPTION
 from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
@@ -277,6 +278,7 @@ UNUSED_KEYS: dict[str, tuple[str, ...]] = {
     "ideal": (
         "SN.ns3.",
         PROPAGATION,
+        RECEPTION,
         "SN.links.",
         "SN.interference.",
         TEMPORAL_FILE.name,

@@ -172,8 +172,10 @@ class GoTo:
         """Raise TypeError or ValueError for an impossible place or speed."""
         for what, value in (("x", self.x_m), ("y", self.y_m), ("speed", self.speed_mps)):
             check_finite(f"{what} of a go_to", value)
-        if self.speed_mps < SLOWEST_MPS:
-            raise ValueError(f"a go_to at {self.speed_mps:g} m/s: it is at least {SLOWEST_MPS:g} m/s; halt() stops")
+        if float(self.speed_mps) < SLOWEST_MPS:  # a subclass of float compares as it likes
+            raise ValueError(
+                f"a go_to at {in_full(self.speed_mps)} m/s: it is at least {SLOWEST_MPS:g} m/s; halt() stops"
+            )
 
 
 @dataclass(slots=True)
@@ -253,6 +255,12 @@ def check_finite(what: str, number: Any) -> None:
         raise TypeError(f"the {what} is {number!r}, of type {_type(number)}: write a number")
     if not isfinite(number):
         raise ValueError(f"the {what} is {number!r}: write a finite number")
+
+
+def in_full(number: float) -> str:
+    """Return a number as short as it can be without another's text: 20, or 20.000000000000004."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(float(number))
 
 
 def check_text(what: str, text: Any) -> None:

@@ -21,7 +21,7 @@ from roambus.bridge.mobility.registry import MANAGER
 from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario, Workload
 from roambus.bridge.system.errors import UserError
-from roambus.python_protocol.actions import GoTo, Halt
+from roambus.python_protocol.actions import GoTo, Halt, in_full
 from roambus.python_protocol.events import Subscribe
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -84,15 +84,18 @@ class Courses:
     def go_to(self, node: NodeId, action: GoTo) -> None:
         """Send the node to a place; raise TypeError or ValueError for one that it cannot go to."""
         action.check()  # an action can be changed after it was made
-        to, limit = (float(action.x_m), float(action.y_m)), self._limit_of(node, "go_to")
+        to, speed_mps = (float(action.x_m), float(action.y_m)), float(action.speed_mps)
+        limit = self._limit_of(node, "go_to")
         if not all(0 <= value <= side for value, side in zip(to, self._field_m, strict=True)):
-            width, height = self._field_m
-            raise ValueError(f"it goes to {_place(to)}, out of the field: x is 0 to {width:g} m, y 0 to {height:g} m")
+            width, height = map(in_full, self._field_m)
+            raise ValueError(f"it goes to {_place(to)}, out of the field: x is 0 to {width} m, y 0 to {height} m")
         if node in self._planned:
             raise ValueError(f"{self._planned[node]}, which was planned by its place before the run: it cannot move")
-        if action.speed_mps > limit:
-            raise ValueError(f"it goes at {action.speed_mps:g} m/s, more than {_SPEED} of node {node}, {limit:g}")
-        self._set_out(node, to, action.speed_mps)
+        if speed_mps > limit:
+            raise ValueError(
+                f"it goes at {in_full(speed_mps)} m/s, more than {_SPEED} of node {node}, {in_full(limit)}"
+            )
+        self._set_out(node, to, speed_mps)
 
     def halt(self, node: NodeId, action: Halt) -> None:
         """Stop the node; raise ValueError if its agent does not move it."""
@@ -158,4 +161,4 @@ def _key(node: NodeId) -> str:
 
 
 def _place(place: tuple[float, float]) -> str:
-    return "({:g}, {:g})".format(*place)
+    return f"({in_full(place[0])}, {in_full(place[1])})"

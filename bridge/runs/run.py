@@ -44,11 +44,11 @@ from roambus.bridge.runs.layout import (
     unlinked_below,
 )
 from roambus.bridge.runs.log import NOTHING_PUBLISHED, log_of, log_of_failure, version_of_code
-from roambus.bridge.scenario import macs, propagations
+from roambus.bridge.scenario import macs, models
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system import code
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
-from roambus.bridge.system.code import MACS, MOBILITIES, PROPAGATIONS, code_hash, find_files, is_own, named
+from roambus.bridge.system.code import MACS, MOBILITIES, PROPAGATIONS, RADIOS, code_hash, find_files, is_own, named
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.system.reading import reading
@@ -155,7 +155,8 @@ def _format_sources(plan: RunPlan) -> Iterator[Path]:
 def _models() -> list[tuple[str, bool, list[Path], list[str]]]:
     """Each model's name, whether it is ours, its files and modules, found once: a process runs what it loaded."""
     points = [(name, point, [point.module]) for name, point in named(MOBILITIES).items()]
-    for group, settings in ((MACS, macs.SETTINGS), (PROPAGATIONS, propagations.SETTINGS)):
+    of_settings = (MACS, macs.SETTINGS), (PROPAGATIONS, models.PROPAGATIONS.settings), (RADIOS, models.RADIOS.settings)
+    for group, settings in of_settings:
         points += [(name, point, [point.module, settings[name].MODULE]) for name, point in named(group).items()]
     return [
         (name, is_own(point), [file for module in modules for file in find_files(module)], modules)

@@ -27,6 +27,7 @@ from roambus.bridge.scenario.radio import (
     Ns3Settings,
     RadioSettings,
 )
+from roambus.bridge.scenario.reception import BitErrors, Reception
 from roambus.bridge.system.limits import DURATION, NODES, Limit
 from roambus.python_protocol.actions import GoTo, Halt
 from roambus.python_protocol.events import Attach, Detach, Subscribe, Unsubscribe
@@ -218,6 +219,7 @@ class Scenario:
     faults: tuple[Fault, ...] = ()
     """In the order of time."""
     propagation: Propagation = LogDistance()
+    reception: Reception = BitErrors()
     ideal: IdealLinks = IdealLinks()
     ns3: Ns3Settings = Ns3Settings()
     interference: InterferenceSettings = InterferenceSettings()

@@ -1,55 +1,22 @@
-"""The settings of a path loss, and of the one that is Castalia's.
-
-A settings class declares its keys, and names the module that computes the loss
-(`roambus.bridge.backends.radio.propagation`). Entry points name the classes (`propagations`).
-"""
+"""The settings of a path loss, and of the one that is Castalia's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar
 
-from roambus.bridge.keys import key, keys_of
+from roambus.bridge.keys import key
+from roambus.bridge.scenario.model import Model
 from roambus.bridge.scenario.radio import CHANNEL, DEVIATION, LEVEL
-from roambus.python_protocol.settings import NUMBER, Range, Setting
+from roambus.python_protocol.settings import NUMBER, Range
 
 PREFIX = "SN.propagation."
 """Of the keys that a model of a package has."""
 
 
-class KeysOfIni(Protocol):
-    """The questions of a path loss to an ini; every method raises UserError, with the line of the key."""
-
-    def build(self, settings: type[Any]) -> Any:
-        """Return settings with the values of their keys."""
-
-    def file(self, key: Setting) -> Path:
-        """Return the file that a key names."""
-
-    def refuse(self, wrong: object, path: str, problem: str) -> None:
-        """Report a problem of the key at a path if it is wrong."""
-
-
 @dataclass(frozen=True, slots=True)
-class Propagation:
-    """The settings of all path losses: none."""
-
-    MODULE: ClassVar[str]
-    """The module that computes it, as `roambus.bridge.backends.radio.propagation` has it."""
-    FURTHER_KEYS: ClassVar[tuple[Setting, ...]] = ()
-    """Keys beside those of its fields, such as a file's."""
-
-    @classmethod
-    def keys(cls) -> tuple[Setting, ...]:
-        """Return all keys of the path loss."""
-        return (*keys_of(cls), *cls.FURTHER_KEYS)
-
-    @classmethod
-    def read(cls, ini: KeysOfIni) -> Self:
-        """Return the path loss as the ini has it; raise UserError."""
-        built: Self = ini.build(cls)
-        return built
+class Propagation(Model):
+    """The settings of all path losses: none. The module has `roambus.bridge.backends.radio.propagation.interface`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ COMMANDS, STUDIES, STORES = "roambus.commands", "roambus.studies", "roambus.stor
 DRIVERS, RECORDERS, SIMULATORS = "roambus.drivers", "roambus.recorders", "roambus.simulators"
 EXECUTORS, JOB_ARRAYS, PAGES = "roambus.executors", "roambus.job_arrays", "roambus.pages"
 MACS, MOBILITIES, PROPAGATIONS = "roambus.macs", "roambus.mobilities", "roambus.propagations"
-FORMATS, TEMPLATE_FOLDERS = "roambus.formats", "roambus.templates"
+RADIOS, FORMATS, TEMPLATE_FOLDERS = "roambus.radios", "roambus.formats", "roambus.templates"
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:

@@ -46,6 +46,7 @@ __all__ = [
     "AIR",
     "AIR_BYTES",
     "AIR_FRAMES",
+    "AIR_NS",
     "ATTACH",
     "BYTES",
     "CRASH",
@@ -140,6 +141,8 @@ USUAL_AIR = 25, 250_000
 """The network, MAC and radio headers of roambus' templates, and their radio's rate."""
 AIR_FRAMES, AIR_BYTES = "air_frames", "air_bytes"
 """Names the counts of all that a node had on the air since the warm-up: headers, acknowledgements, retransmissions."""
+AIR_NS = "air_ns"
+"""Names the count of the time (ns) that it was on the air, of radios whose rate is not that of the file."""
 MIGRATION_MESSAGES = "roambus.migration_messages"
 """Names the message types caused by migrations, separated by blanks; optional."""
 DATA_READ = "roambus.data_read"

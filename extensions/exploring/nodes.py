@@ -16,9 +16,9 @@ from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from roambus.bridge.backend import Hello, NodeInfo
+from roambus.bridge.host.action_executor import ActionExecutor, refuse
 from roambus.bridge.host.agents import describe_failure, handler_of, place_of, shared_generators_unused
 from roambus.bridge.host.codec import CodecCheck
-from roambus.bridge.host.event_loop import ActionExecutor, refuse
 from roambus.bridge.host.event_queue import EventQueue
 from roambus.bridge.scenario.nodes import ExpireTimer
 from roambus.bridge.system.errors import SideEffectError, UserError

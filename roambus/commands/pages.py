@@ -240,13 +240,15 @@ _KEYS_COLUMNS = "| Key | Type | Unit | Range | Default | Meaning |\n|---|---|---
 
 def key_tables() -> str:
     """Return a table for each module that has keys."""
-    from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, PER_PROPAGATION, SHARED
+    from roambus.bridge.formats.ini.lookup import PER_MAC, PER_MANAGER, PER_NODE, SHARED
+    from roambus.bridge.scenario.models import KINDS
 
     sections = [f"## {title}\n\n{_key_table(keys)}" for title, keys in (SHARED | PER_NODE).items()]
     managers = [f"### {manager}\n\n{_key_table(keys)}" for manager, keys in PER_MANAGER.items() if keys]
     macs = [f"### The MAC {mac}\n\n{_key_table(keys)}" for mac, keys in PER_MAC.items()]
-    laws = [f"### The path loss {law}\n\n{_key_table(keys)}" for law, keys in PER_PROPAGATION.items() if keys]
-    return "\n".join([*sections, *laws, *macs, *managers])
+    named = ((f"The {models.what} {name}", keys) for models in KINDS for name, keys in models.keys.items() if keys)
+    others = [f"### {title}\n\n{_key_table(keys)}" for title, keys in named]
+    return "\n".join([*sections, *others, *macs, *managers])
 
 
 def _key_table(keys: Iterable[Setting]) -> str:

@@ -20,7 +20,7 @@ from roambus.bridge.system.errors import mistakes_at
 from roambus.bridge.system.limits import TRACE_LISTED
 from roambus.bridge.trace import schema
 from roambus.bridge.trace.parquet import GREATEST_NODE, DamagedTraceError, read_footer
-from roambus.bridge.trace.schema import AIR, AIR_BYTES, AIR_FRAMES, END, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
+from roambus.bridge.trace.schema import AIR, AIR_BYTES, AIR_FRAMES, AIR_NS, END, MIGRATION_MESSAGES, USUAL_AIR, WARM_UP
 from roambus.spark.metrics.reasons import DELIVERED
 from roambus.spark.metrics.rows import Floats, Integers, Rows
 from roambus.spark.metrics.whereabouts import FOLLOWED, Whereabouts
@@ -246,6 +246,13 @@ class Arrays:
         if len(counted := self._counted(AIR_FRAMES)):
             return counted[nodes], self._counted(AIR_BYTES)[nodes]
         return self._sums(nodes, known), self._sums(nodes, known, self.packets.bytes + self.air[0])
+
+    def air_s(self) -> float:
+        """Return how long all frames were on the air; NaN if no radio counted and nothing was sent."""
+        if len(counted := self._counted(AIR_NS)):
+            return float(np.nansum(counted)) / 1e9
+        sizes = self.nodes.air_bytes[~np.isnan(self.nodes.air_bytes)]
+        return float(sizes.sum()) * 8 / self.air[1] if len(sizes) else math.nan
 
     def _counted(self, name: str) -> Floats:
         """Return a radio's count by node, NaN where there is none; empty if no node has it."""

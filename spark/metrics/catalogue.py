@@ -182,9 +182,8 @@ def air_bytes_per_node(run: Run) -> float:
 
 @metric("airtime", scale=Scale.LOGARITHMIC)
 def airtime(run: Run) -> float:
-    """Time that all these frames are on the air, at the radio's rate, over the time of the run."""
-    sizes = present(run.arrays.nodes.air_bytes)
-    return sizes.sum() * 8 / run.air[1] / run.counted_s if len(sizes) and run.counted_s else math.nan
+    """Time that all these frames are on the air, at the radio's rate or by its own reception, over that of the run."""
+    return run.arrays.air_s() / run.counted_s if run.counted_s else math.nan
 
 
 @metric("copies heard")

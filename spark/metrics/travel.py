@@ -1,4 +1,4 @@
-"""How far nodes travel: further metrics of any sweep, as `--metrics travel` asks for them."""
+"""How far nodes travel: further metrics of any sweep, as `--measure travel` asks for them."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_a_wrong_value_of_its_key_is_refused(call: Call) -> None:
     assert "memory: 2 is out of range: it must be from 0 to 1" in done.stderr
     done = call("run", "field", "--set", "mobility=Drift")
     assert done.returncode == 2
-    assert '"Drift" is not known here: it must be AgentMobilityManager, GaussMarkov, LineMobility' in done.stderr
+    assert '"Drift" is not known here: it must be AgentMobilityManager, GaussMarkov' in done.stderr
 
 
 def test_a_package_brings_its_templates_and_sweeps(site: Path, call: Call) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import click
 import pytest
@@ -15,6 +17,7 @@ from roambus.commands.inventory import everything
 from roambus.commands.pages import MARK, TABLES, filled, pages
 from roambus.spark.metrics.catalogue import METRICS
 from tests.roambus.conftest import Roambus
+from tests.support.documents import ROOT
 
 
 @cache
@@ -35,12 +38,38 @@ def options(group: click.Group = commands, before: str = "") -> Iterator[tuple[s
         )
 
 
+@cache
+def options_of() -> dict[str, set[str]]:
+    """The options of each command."""
+    found: dict[str, set[str]] = {}
+    for command, option in options():
+        found.setdefault(command, {"--help"}).add(option)
+    return found
+
+
 def loaded() -> Iterator[tuple[str, click.Command]]:
     context = click.Context(commands)
     for name in commands.list_commands(context):
         command = commands.get_command(context, name)
         assert command is not None
         yield name, command
+
+
+WRITTEN = re.compile(r"(?<![\w/.:-])roambus ([a-z][a-z ]*?)(?= [^a-z]|`)([^`\n|]*)")
+"""A command in a page, up to its first argument, and what follows."""
+
+
+@pytest.mark.parametrize(
+    "page", [*pages().values(), ROOT / "README.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name
+)
+def test_every_option_of_a_command(page: Path) -> None:
+    """A page names none that its command does not have."""
+    known, unknown = options_of(), []
+    for words, rest in WRITTEN.findall(page.read_text(encoding="utf-8").replace("\\\n", "")):
+        has = known.get(words) or known.get(words.split()[0])
+        named = re.findall(r"(?<=\s)--[a-z][a-z-]*", rest.partition(" #")[0])
+        unknown += [f"roambus {words} {option}" for option in named if has and option not in has]
+    assert unknown == []
 
 
 def test_every_table_is_on_a_page() -> None:

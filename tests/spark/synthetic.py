@@ -93,7 +93,12 @@ def energy(time_s: float, node: int, millijoules: float) -> Row:
 def on_air(time_s: float, node: int, frames: int, size: int) -> list[Row]:
     """A radio's count of what a node had on the air, told at the end."""
     counts = {AIR_FRAMES: frames, AIR_BYTES: size}
-    return [_row(time_s, node, RADIO, message_type=name, detail=str(count)) for name, count in counts.items()]
+    return [radio_count(time_s, node, name, count) for name, count in counts.items()]
+
+
+def radio_count(time_s: float, node: int, name: str, count: int) -> Row:
+    """One of a radio's counts."""
+    return _row(time_s, node, RADIO, message_type=name, detail=str(count))
 
 
 def write_trace(
@@ -119,10 +124,12 @@ def write_trace(
     return file
 
 
-def measured(metrics: Iterable[Metric], rows: Iterable[Row], warm_up_s: float = 0) -> dict[str, Any]:
+def measured(
+    metrics: Iterable[Metric], rows: Iterable[Row], warm_up_s: float = 0, end_s: float | None = None
+) -> dict[str, Any]:
     """The values of these metrics of a run with these rows; None where there is nothing to measure."""
     with TemporaryDirectory() as folder:
-        run = Run(write_trace(Path(folder), "agent=any/seed=0", rows, warm_up_s))
+        run = Run(write_trace(Path(folder), "agent=any/seed=0", rows, warm_up_s, end_s=end_s))
         values = {metric.column: float(metric(run)) for metric in metrics}
     return {column: None if math.isnan(value) else value for column, value in values.items()}
 

@@ -156,7 +156,8 @@ def flock(scripts: Sequence[Sequence[Command]], **changes: Any) -> Flight:
     """The flights of the first nodes of the field, each by its script."""
     scenario = flying(Steered(), **changes)
     flyers, rest = scenario.nodes[: len(scripts)], scenario.nodes[len(scripts) :]
-    ways = [GivenWay(way_of(script, node.position or START)) for script, node in zip(scripts, flyers, strict=True)]
+    delay, pairs = scenario.processing_delay, zip(scripts, flyers, strict=True)
+    ways = [GivenWay(way_of(script, node.position or START, delay)) for script, node in pairs]
     by_agent = (*(replace(node, mobility=Steered()) for node in flyers), *rest)
     by_file = (*(replace(node, mobility=way) for node, way in zip(flyers, ways, strict=True)), *rest)
     flyer = type("Flyer", (Flyer,), {"scripts": scripts, "arrived": []})

@@ -31,8 +31,7 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.given_way import MOVEMENT_FILE, GivenWay
 from roambus.bridge.mobility.paths import steered
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.propagation import LogDistance
-from roambus.bridge.scenario.propagations import MODEL, name_of
+from roambus.bridge.scenario.models import PROPAGATIONS, RADIOS
 from roambus.bridge.scenario.radio import InterferenceSettings, RadioSettings
 from roambus.bridge.system.errors import BackendError, ProtocolError, UserError
 from roambus.bridge.wire import conversion as wire
@@ -238,10 +237,11 @@ def _check_positions(scenario: Scenario) -> None:
 
 
 def check_radio_alone(scenario: Scenario, simulator: str) -> None:
-    """Raise UserError for wrong strength readings, others' traffic, and a path loss of a package."""
-    if type(scenario.propagation) is not LogDistance:
-        law = name_of(scenario.propagation)
-        raise UserError(f"{MODEL.name}: {simulator} does not have the path loss {law}: use --backend radio")
+    """Raise UserError for wrong strength readings, others' traffic, and a path loss or a reception of a package."""
+    for models, model in ((PROPAGATIONS, scenario.propagation), (RADIOS, scenario.reception)):
+        if type(model) is not models.default:
+            problem = f"{simulator} does not have the {models.what} {models.name_of(model)}: use --backend radio"
+            raise UserError(f"{models.key.name}: {problem}")
     for name in ("rssi_offset_db", "rssi_noise_db"):
         if getattr(scenario.radio, name):
             key = path_of(RadioSettings, name)

@@ -17,10 +17,10 @@ from roambus.bridge.keys import path_of
 from roambus.bridge.mobility.paths import Path, positions, positions_before
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
+from roambus.bridge.scenario.models import PROPAGATIONS
 from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.plans import Fault, FaultKind, LinkChange, Partition
 from roambus.bridge.scenario.propagation import LogDistance
-from roambus.bridge.scenario.propagations import MODEL, name_of
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -127,8 +127,10 @@ def reach_m(scenario: Scenario, node: NodeSettings) -> float:
         return scenario.ideal.range_m
     law = scenario.propagation
     if type(law) is not LogDistance:  # another's loss needs more than a distance
-        key, name = path_of(IdealLinks, "range_m"), name_of(law)
-        raise UserError(f"{MODEL.name}: ideal links have no range by the path loss {name}: set {key}, or give links")
+        key, name = path_of(IdealLinks, "range_m"), PROPAGATIONS.name_of(law)
+        raise UserError(
+            f"{PROPAGATIONS.key.name}: ideal links have no range by the path loss {name}: set {key}, or give links"
+        )
     return law.range_m(node.tx_power_dbm - scenario.radio.sensitivity_dbm)
 
 

@@ -41,10 +41,13 @@ from roambus.bridge.backends.radio.channel import Cells, Steering
 from roambus.bridge.backends.radio.energy import energy_mj
 from roambus.bridge.backends.radio.kernel import GOING_ON, Parts, bind
 from roambus.bridge.backends.radio.mac.registry import mac_of
+from roambus.bridge.backends.radio.reception import bit_errors
+from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.backends.radio.state import COUNTS, ENOUGH, FRAME, make_room, make_room_for_frames
 from roambus.bridge.mobility.paths import known_moves, paths_of, steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import BackendError
+from roambus.bridge.trace.schema import AIR_NS
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.events import (
     BUFFER_FULL,
@@ -105,7 +108,8 @@ class RadioBackend:
         self._sent: list[Transmission | None] = [None] * frames
         self._free = list(range(frames - FRAMES, frames))
         self._take_memory()
-        self._kinds: dict[int, tuple[SimTime, int, int]] = {}
+        by_kind: dict[int, dict[int, tuple[SimTime, int, int]]] = {}
+        self._sizes = [by_kind.setdefault(kind, {}) for kind in self._state.nodes["kind"].tolist()]
         self._last = scenario.time_limit - 1
         self._now: SimTime = 0
         self._handed_over = 0
@@ -155,7 +159,7 @@ class RadioBackend:
                 raise sent_before(transmission, self._now)
             if not self._free:
                 self._make_room()
-            airtime, on_air, refusal = self._kinds.get(size) or self._kind(size)
+            airtime, on_air, refusal = self._sizes[node].get(size) or self._size(node, size)
             frame = self._free.pop()
             self._sent[frame] = transmission
             row = (at, airtime, on_air, node, destination, refusal, 0, 0, part_of(message))
@@ -202,18 +206,21 @@ class RadioBackend:
         end = self._scenario.time_limit if self._now == self._last else self._now
         counts = {name: self._state.nodes[name].tolist() for name in COUNTS}
         counts |= {name: self._state.macs[name].tolist() for name in mac_of(self._scenario).COUNTS}
+        if reception_of(self._scenario) is not bit_errors:  # else the data rate says it
+            counts[AIR_NS] = self._state.nodes[AIR_NS].tolist()
         died = self._state.batteries["died"]
         if died.any():
             counts[DEATHS] = died.tolist()
         moves = known_moves(self._scenario, self._paths, end)
         return Totals(counts, energy_mj(self._scenario, self._state, end).tolist(), moves)
 
-    def _kind(self, size: int) -> tuple[SimTime, int, int]:
-        """Compute once for each size: its airtime, its bytes on the air, and the reason to refuse it."""
-        scenario = self._scenario
-        kind = setup.airtime(scenario, size), setup.frame_bytes(scenario, size), setup.refusal(scenario, size)
-        self._kinds[size] = kind
-        return kind
+    def _size(self, node: NodeId, size: int) -> tuple[SimTime, int, int]:
+        """Compute once for each kind and size: its airtime, its bytes on the air, and the reason to refuse it."""
+        scenario, kind = self._scenario, int(self._state.nodes["kind"][node])
+        airtime = setup.airtime(scenario, kind, size)
+        found = airtime, setup.frame_bytes(scenario, size), setup.refusal(scenario, size)
+        self._sizes[node][size] = found
+        return found
 
     def _take_memory(self) -> None:
         """Take the memory of the arrays: NumPy needs longer to write a record than `struct`."""

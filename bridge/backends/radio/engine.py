@@ -57,14 +57,13 @@ def with_names(function: Callable[..., Any], names: dict[str, Any]) -> Any:
 def compiled_with(functions: Iterable[Callable[..., Any]], **names: Any) -> dict[str, Any]:
     """Compile copies of a module's functions, callees first, with other meanings of its global names.
 
-    Returns the module's names with these: Numba cannot cache closures over compiled functions.
+    Returns these copies by name: Numba cannot cache closures over compiled functions.
     """
-    found: dict[str, Any] = {}
-    for function in functions:
-        plain = getattr(function, "py_func", function)
-        found = found or {**plain.__globals__, **names}
-        found[plain.__name__] = compiled(with_names(plain, found))
-    return found
+    plain = [getattr(function, "py_func", function) for function in functions]
+    meanings = {**plain[0].__globals__, **names}
+    for function in plain:
+        meanings[function.__name__] = compiled(with_names(function, meanings))
+    return {function.__name__: meanings[function.__name__] for function in plain}
 
 
 def fingerprint(folder: Path = PACKAGE) -> str:

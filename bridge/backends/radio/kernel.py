@@ -18,6 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 from roambus.bridge.backends.radio import energy, engine, medium, outages, radio, receiver, state
 from roambus.bridge.backends.radio.engine import compiled, entry_point, int64, typeof
 from roambus.bridge.backends.radio.mac import tunable_mac as mac  # stands for the MAC that `_loop` puts in its place
@@ -27,6 +29,11 @@ from roambus.bridge.backends.radio.medium import apply_changes, apply_moves, fin
 from roambus.bridge.backends.radio.propagation import temporal
 from roambus.bridge.backends.radio.propagation.interface import Fading
 from roambus.bridge.backends.radio.propagation.registry import fading_of
+from roambus.bridge.backends.radio.radio import end_frame, start_frame
+from roambus.bridge.backends.radio.receiver import others_begin_or_end
+from roambus.bridge.backends.radio.reception import bit_errors
+from roambus.bridge.backends.radio.reception.interface import ReceptionModel
+from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import DISTRIBUTION, code_hash, data_files, data_hash, errors_of, find_files, hash_files
@@ -49,17 +56,19 @@ class Parts(NamedTuple):
 
     mac: Mac
     fading: Fading = temporal
+    reception: ReceptionModel = bit_errors
 
     @classmethod
     def of(cls, scenario: Scenario) -> Self:
         """Return the modules; raises UserError if one is none."""
-        return cls(mac_of(scenario), fading_of(scenario))
+        return cls(mac_of(scenario), fading_of(scenario), reception_of(scenario))
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The names of the MAC's module, and of the path loss's if it varies ways."""
-        own = () if self.fading is temporal else (self.fading,)
-        return tuple(str(part.__name__) for part in (self.mac, *own))
+        """The names of the MAC's module, and of those that vary ways or receive in place of ours."""
+        own = [part for part in (self.fading, self.reception) if part not in (temporal, bit_errors)]
+        parts: list[Any] = [self.mac, *own]
+        return tuple(part.__name__ for part in parts)
 
     @property
     def name(self) -> str:
@@ -69,20 +78,21 @@ class Parts(NamedTuple):
 
 def bind(s: State, chosen: Parts) -> Advance:
     """Return the compiled loop for the modules of a scenario, from Numba's cache if it is there."""
-    signature = typeof(s), int64, int64
-    bound = chosen.name, signature  # two classes of settings, with other keys, may name one module
-    if bound not in _BOUND:
-        loop = _loop(chosen)
+    name = chosen.name, s.run.dtype, s.macs.dtype
+    if name not in _BOUND:
+        signature, loop = (typeof(s), int64, int64), _loop(chosen)
         # Of processes that start together one compiles, and the others read what it has made.
         alone = locked(Path(loop.stats.cache_path)) if is_compiled(chosen) is False else nullcontext()
-        module = next((name for name in chosen.modules if not name.startswith(f"{DISTRIBUTION}.")), DISTRIBUTION + ".")
+        module = next((part for part in chosen.modules if not part.startswith(f"{DISTRIBUTION}.")), DISTRIBUTION + ".")
         with interrupts_postponed(), alone, errors_of(module, f"the radio cannot be compiled with {module}, which"):
             loop.compile(signature)
-        _BOUND[bound] = loop.get_overload(signature)
-    return _BOUND[bound]
+        _BOUND[name] = loop.get_overload(signature)
+    return _BOUND[name]
 
 
-_BOUND: dict[tuple[str, Any], Advance] = {}
+_BOUND: dict[tuple[str, np.dtype[Any], np.dtype[Any]], Advance] = {}
+"""Loops by their names and records: classes of settings may share a module."""
+
 _LOOPS: dict[str, Any] = {}
 
 
@@ -97,14 +107,17 @@ def is_compiled(chosen: Parts) -> bool | None:
 def _loop(chosen: Parts) -> Any:
     """Compile the loop with the functions of these modules, so that a call of them costs nothing.
 
-    Each choice gets copies of the functions in which `mac` and `fading` are its modules.
+    Each choice gets copies of the functions in which `mac`, `fading` and `reception` are its modules.
     """
     if chosen.name not in _LOOPS:
-        heard = find_hearers
+        names: dict[str, Any] = {"mac": chosen.mac}
         if chosen.fading is not temporal:
-            heard = engine.compiled_with(medium.OF_FADING, fading=chosen.fading)[find_hearers.__name__]
-        names = engine.compiled_with((_prepare, _arrive, _dispatch), mac=chosen.mac, find_hearers=heard)
-        _LOOPS[chosen.name] = entry_point(engine.with_names(_advance, names), chosen.name)
+            names |= engine.compiled_with(medium.OF_FADING, fading=chosen.fading)
+        if chosen.reception is not bit_errors:
+            names |= engine.compiled_with(receiver.OF_RECEPTION, reception=chosen.reception)
+            names |= engine.compiled_with(radio.OF_RECEPTION, **names)
+        own = engine.compiled_with((_prepare, _transmit, _go_on, _arrive, _dispatch), **names)
+        _LOOPS[chosen.name] = entry_point(engine.with_names(_advance, {**globals(), **own}), chosen.name)
     return _LOOPS[chosen.name]
 
 
@@ -191,7 +204,7 @@ def _go_on(s: State, kind: int, index: int, now: int) -> None:
     if kind == state.BATTERY:
         energy.look(s, index, now)
     else:
-        receiver.others_begin_or_end(s, now)
+        others_begin_or_end(s, now)
 
 
 def _arrive(s: State, sender: int, now: int) -> None:
@@ -207,11 +220,11 @@ def _arrive(s: State, sender: int, now: int) -> None:
 def _transmit(s: State, kind: int, sender: int, now: int) -> None:
     """Start a frame when the radio is in TX, and the next ones without a gap."""
     if kind == state.FRAME_END:
-        radio.end_frame(s, sender, now)
+        end_frame(s, sender, now)
     elif not radio.has_switched(s, sender, SENDING, now):
         return
     if s.nodes[sender].buffered > 0:
-        radio.start_frame(s, sender, now)
+        start_frame(s, sender, now)
 
 
 @compiled

@@ -95,11 +95,13 @@ def start_frame(s: State, sender: int, now: int) -> None:
     node.radio = SENDING
     node.remembered = 0
     node.on_air = frame
+    node.began = now
     node.transmitted += 1
     node.sending_time += s.frames[frame].airtime
     if now >= s.run[0].warm_up:
         node.air_frames += 1
         node.air_bytes += s.frames[frame].bytes
+        node.air_ns += s.frames[frame].airtime
     take_found(s, sender)
     for k in range(node.reached):
         link = s.links[sender, k]
@@ -124,3 +126,7 @@ def end_frame(s: State, sender: int, now: int) -> None:
         target = node.after
         node.after = LISTENING
         _set_out(s, sender, SENDING, target, now)
+
+
+OF_RECEPTION = (start_frame, end_frame)
+"""The functions that lead to signals, callees first."""

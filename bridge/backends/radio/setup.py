@@ -32,7 +32,9 @@ from roambus.bridge.backends.radio.propagation import temporal
 from roambus.bridge.backends.radio.propagation.registry import fading_of, loudest_dbm, varies
 from roambus.bridge.backends.radio.propagation.temporal import variation_of
 from roambus.bridge.backends.radio.radio import NO_FRAME, PROCESSING_DELAY
-from roambus.bridge.backends.radio.receiver import HIGHEST_DB
+from roambus.bridge.backends.radio.reception import bit_errors
+from roambus.bridge.backends.radio.reception.bit_errors import HIGHEST_DB
+from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.backends.radio.state import (
     ARRIVAL,
     DELIVERY,
@@ -62,7 +64,7 @@ from roambus.bridge.backends.radio.state import (
 from roambus.bridge.mobility.paths import FIRST_OF_OTHERS, Path
 from roambus.bridge.mobility.static import Static
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.scenario.propagation import Propagation
+from roambus.bridge.scenario.models import RADIOS
 from roambus.bridge.scenario.radio import RadioSettings
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -95,7 +97,7 @@ def check(scenario: Scenario) -> None:
         for node, settings in enumerate(scenario.nodes):
             if not isinstance(settings.mobility, Static):
                 raise UserError(f"node {node} moves: set SN.wirelessChannel.onlyStaticNodes = false")
-    if airtime(scenario, 0) <= PROCESSING_DELAY:
+    if min(airtime(scenario, kind, 0) for kind in set(reception_of(scenario).kinds(scenario))) <= PROCESSING_DELAY:
         raise UserError("frames on the air for 10 us or less are not modelled: lower the data rate")
     for node, settings in enumerate(scenario.nodes):
         tx_power_mw(node, settings, scenario.radio)
@@ -106,9 +108,9 @@ def frame_bytes(scenario: Scenario, payload: int) -> int:
     return payload + scenario.header_bytes
 
 
-def airtime(scenario: Scenario, payload: int) -> SimTime:
-    """Return how long a message of `payload` bytes is on the air."""
-    return frame_bytes(scenario, payload) * 8 * SECOND // scenario.radio.data_rate_bps
+def airtime(scenario: Scenario, kind: int, payload: int) -> SimTime:
+    """Return how long a message of `payload` bytes of a node of this kind is on the air."""
+    return int(reception_of(scenario).airtime(scenario, kind, frame_bytes(scenario, payload)))
 
 
 def refusal(scenario: Scenario, payload: int) -> int:
@@ -159,7 +161,7 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
     radio = scenario.radio
     run = run_of(
         channel=record_with(scenario.channel),
-        propagation=record_with(_read_by_the_loop(scenario)),
+        **_records(scenario),
         radio=record_with(radio),
         mac=mac_of(scenario).record(scenario),
         outside=record_with(scenario.interference),
@@ -185,9 +187,10 @@ def initial_run(scenario: Scenario, seeds: Seeds, own_frames: int) -> NDArray[An
     return run
 
 
-def _read_by_the_loop(scenario: Scenario) -> Propagation:
-    """Return the path loss if it varies ways; else none, so that path losses share one compiled loop."""
-    return scenario.propagation if fading_of(scenario) is not temporal else Propagation()
+def _records(scenario: Scenario) -> dict[str, np.void]:
+    """Return the settings of models with compiled code of their own: others need no loop of their own."""
+    own = {"propagation": fading_of(scenario) is not temporal, "reception": reception_of(scenario) is not bit_errors}
+    return {name: record_with(getattr(scenario, name)) for name, is_compiled in own.items() if is_compiled}
 
 
 def switch_times(radio: RadioSettings) -> NDArray[np.int64]:
@@ -213,6 +216,7 @@ def nodes_of(scenario: Scenario, seeds: Seeds, cells: NDArray[np.int64]) -> NDAr
     nodes["start"], nodes["clock_rate"] = boots_and_clocks(scenario, seeds)
     nodes["tx_power"] = [node.tx_power_dbm for node in scenario.nodes]
     nodes["cell"] = cells
+    nodes["kind"] = reception_of(scenario).kinds(scenario)
     nodes["total"] = scenario.radio.noise_floor_dbm
     nodes["remembered"] = 1  # in RX since time 0, and nothing heard
     nodes["moves_seen"] = -1
@@ -231,6 +235,9 @@ def state_of(scenario: Scenario, paths: Sequence[Path], seeds: Seeds, room: int)
     levels["total"] = scenario.radio.noise_floor_dbm
     control, nodes = mac.control_frames(scenario), nodes_of(scenario, seeds, where.cells)
     made = np.concatenate([control, np.zeros(room, FRAME)])
+    if len(control) and reception_of(scenario) is not bit_errors:
+        name = RADIOS.name_of(scenario.reception)
+        raise UserError(f"{RADIOS.key.name}: the MAC has frames of its own, whose airtime with {name} it does not know")
     run, frames = initial_run(scenario, seeds, len(control)), len(made)
     batteries = batteries_of(scenario, nodes["start"])
     faults = first_outages(scenario)

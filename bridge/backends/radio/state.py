@@ -132,6 +132,8 @@ _SENDING = [
     ("reached", "i8"),  # nodes that hear this one
     ("moves_seen", "i8"),  # `RUN.moves` when they were last found
     ("on_air", "i8"),  # its frame in transmission
+    ("began", "i8"),  # when that one's transmission began
+    ("kind", "i8"),  # a number of its own for the reception
     ("arriving", "i8"),  # its frame on the way from the receivers' radios to their MACs
     ("arrivals", "i8"),  # how many received that one
     ("mac", "i8"),
@@ -153,6 +155,7 @@ _SENDING = [
     ("transmitted", "i8"),
     ("air_frames", "i8"),  # of those the ones begun after the warm-up
     ("air_bytes", "i8"),  # and their bytes
+    ("air_ns", "i8"),  # and how long they last
     ("mac_overflown", "i8"),
     ("failed_message", "i8"),  # the last one of which a fragment failed, by FRAME's `message`
     ("reports", "i8"),  # whether Python is told what was sent

@@ -22,19 +22,21 @@ from roambus.bridge.formats.ini.syntax import Entry, Ini
 from roambus.bridge.keys import EVERY_NODE, Uniform
 from roambus.bridge.mobility import registry
 from roambus.bridge.mobility.registry import MANAGER
-from roambus.bridge.scenario import definition, ideal, mac, macs, nodes, propagations, radio
+from roambus.bridge.scenario import definition, ideal, mac, macs, nodes, radio
 from roambus.bridge.scenario.definition import NetworkSettings, RunSettings
+from roambus.bridge.scenario.models import KINDS, PROPAGATIONS, RADIOS
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.settings import ANY, Setting, plain, settings_of
 
 SHARED: dict[str, tuple[Setting, ...]] = {
     "The run and its network": definition.KEYS,
-    "The wireless channel": (*radio.CHANNEL_KEYS, propagations.MODEL),
+    "The wireless channel": (*radio.CHANNEL_KEYS, PROPAGATIONS.key),
     "Interference of a place": radio.INTERFERENCE_KEYS,
     "Measured links": ideal.MEASURED_KEYS,
     "Ideal links": ideal.KEYS,
     "ns-3": radio.NS3_KEYS,
+    "Reception": (RADIOS.key,),
 }
 """The keys that occur once in an ini, by subject."""
 
@@ -88,13 +90,10 @@ S = TypeVar("S")
 PER_MAC: dict[str, tuple[Setting, ...]] = macs.KEYS
 """A node's further keys, by MAC."""
 
-PER_PROPAGATION: dict[str, tuple[Setting, ...]] = propagations.KEYS
-"""Further keys, by path loss."""
-
-_CHOSEN = (*PER_MANAGER.values(), *PER_MAC.values(), *PER_PROPAGATION.values())
+_CHOSEN = (*PER_MANAGER.values(), *PER_MAC.values(), *chain(*(models.keys.values() for models in KINDS)))
 
 KEYS = (*chain(*SHARED.values(), *PER_NODE.values(), *_CHOSEN),)
-"""All keys; several managers, MACs or path losses share a path."""
+"""All keys; several managers, MACs or models share a path."""
 
 _SEED = settings_of(RunSettings)["seed"]
 _NODES = settings_of(NetworkSettings)["nodes"]
@@ -268,8 +267,8 @@ class Lookup:
 
     def check_files(self, unused: Sequence[str], backend: str) -> None:
         """Raise UserError for a file of an `unused` key, which this back-end does not read."""
-        of_law = propagations.files_of(self.value(propagations.MODEL))
-        for key in (ideal.CONTACTS_FILE, ideal.LINKS_FILE, radio.TEMPORAL_FILE, radio.LOSSES_FILE, *of_law):
+        of_models = chain(*(models.files_of(self.value(models.key)) for models in KINDS))
+        for key in (ideal.CONTACTS_FILE, ideal.LINKS_FILE, radio.TEMPORAL_FILE, radio.LOSSES_FILE, *of_models):
             is_ignored = key.name.startswith(tuple(unused)) and self.value(key)
             self.refuse(is_ignored, key.name, f"the back-end {backend} does not read this file: leave it out")
 
@@ -294,19 +293,19 @@ class Lookup:
         raise self._ini.error(entries[0], f"{_UNKNOWN}; so are {keys}")
 
     def _refuse_other(self, entry: Entry) -> None:
-        """Raise UserError for a key of a path loss that is not chosen, or of a MAC that the node lacks."""
-        law = self._chosen(propagations.MODEL)
-        for name, keys in PER_PROPAGATION.items():
-            if law and name != law and any(entry.pattern.matches(key.name) for key in keys):
-                raise self._ini.error(entry, f"this is a key of the path loss {name}, and the path loss is {law}")
+        """Raise UserError for a key of a model that is not chosen, or of a MAC that the node lacks."""
+        for models, name in ((kind, name) for kind in KINDS for name in kind.keys):
+            own, what, keys = self._chosen(models.key), models.what, models.keys[name]
+            if own and name != own and any(entry.pattern.matches(key.name) for key in keys):
+                raise self._ini.error(entry, f"this is a key of the {what} {name}, and the {what} is {own}")
         for node, (name, keys) in product(self.nodes, PER_MAC.items()):
             own = self._chosen(macs.PROTOCOL, node)
             if own and name != own and any(entry.pattern.matches(_at(key.name, node)) for key in keys):
                 raise self._ini.error(entry, f"this is a key of the MAC {name}, and the MAC of node {node} is {own}")
 
     def _known(self) -> Iterator[tuple[Setting, str]]:
-        law = self._chosen(propagations.MODEL)
-        yield from ((key, key.name) for key in chain(*SHARED.values(), PER_PROPAGATION[law] if law else ()))
+        of_models = [models.keys[name] for models in KINDS if (name := self._chosen(models.key))]
+        yield from ((key, key.name) for key in chain(*SHARED.values(), *of_models))
         for node in self.nodes:
             manager, own_mac = self._chosen(MANAGER, node), self._chosen(macs.PROTOCOL, node)
             of_mac = PER_MAC.get(own_mac, mac.TunableMacSettings.keys()) if own_mac else ()
@@ -314,9 +313,10 @@ class Lookup:
             yield from ((key, _at(key.name, node)) for key in chain(*PER_NODE.values(), *chosen))
 
     def _possible(self) -> Iterator[str]:
-        """The keys that cannot be checked because the path loss, the MAC or the mobility manager is invalid."""
-        if self._chosen(propagations.MODEL) is None:
-            yield from (key.name for key in chain(*PER_PROPAGATION.values()))
+        """The keys that cannot be checked because a model, the MAC or the mobility manager is invalid."""
+        for models in KINDS:
+            if self._chosen(models.key) is None:
+                yield from (key.name for key in chain(*models.keys.values()))
         for node, (choice, keys) in product(self.nodes, ((MANAGER, PER_MANAGER), (macs.PROTOCOL, PER_MAC))):
             if self._chosen(choice, node) is None:
                 yield from (_at(key.name, node) for key in chain(*keys.values()))

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from roambus.bridge.formats.ini.lookup import Lookup
-from roambus.bridge.scenario import macs, propagations
+from roambus.bridge.scenario import macs
 from roambus.bridge.scenario.ideal import LINKS_FILE
 from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings, TunableMacSettings
-from roambus.bridge.scenario.propagation import LogDistance, Propagation
+from roambus.bridge.scenario.model import Model
+from roambus.bridge.scenario.models import PROPAGATIONS, RADIOS, Models
+from roambus.bridge.scenario.propagation import Propagation
 from roambus.bridge.scenario.radio import (
     FILE,
     LOSSES_FILE,
@@ -31,6 +33,7 @@ from roambus.bridge.scenario.radio import (
     GivenLosses,
     RadioSettings,
 )
+from roambus.bridge.scenario.reception import Reception
 from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.system.files import read_lines
 from roambus.python_protocol.roles import NodeId
@@ -80,9 +83,16 @@ class RadioReader:
 
     def propagation(self, is_measured: bool) -> Propagation:
         """The path loss of the ini."""
-        chosen = propagations.SETTINGS[self._keys.value(propagations.MODEL)]
+        return cast("Propagation", self._model(PROPAGATIONS, is_measured))
+
+    def reception(self, is_measured: bool) -> Reception:
+        """The reception of the ini."""
+        return cast("Reception", self._model(RADIOS, is_measured))
+
+    def _model(self, models: Models, is_measured: bool) -> Model:
+        chosen = models.settings[self._keys.value(models.key)]
         problem = f"{LINKS_FILE.name} gives all links: leave one of the two out"
-        self._keys.refuse(is_measured and chosen is not LogDistance, propagations.MODEL.name, problem)
+        self._keys.refuse(is_measured and chosen is not models.default, models.key.name, problem)
         return chosen.read(self._keys)
 
     def losses(self, is_measured: bool) -> GivenLosses | None:

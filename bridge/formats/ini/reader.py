@@ -26,7 +26,6 @@ from roambus.bridge.formats.ini.radio import RadioReader
 from roambus.bridge.formats.ini.syntax import parse_ini
 from roambus.bridge.formats.ini.timing import check_times
 from roambus.bridge.keys import path_of
-from roambus.bridge.scenario import propagations
 from roambus.bridge.scenario.definition import (
     Command,
     NetworkSettings,
@@ -38,6 +37,7 @@ from roambus.bridge.scenario.definition import (
     Workload,
 )
 from roambus.bridge.scenario.ideal import CONTACTS_FILE, LINKS_FILE
+from roambus.bridge.scenario.models import KINDS
 from roambus.bridge.scenario.nodes import AgentParameters, AgentSettings, ApplicationSettings, NodeSettings
 from roambus.bridge.scenario.plans import Order, away
 from roambus.bridge.scenario.radio import (
@@ -193,6 +193,7 @@ def parse_scenario(
         temporal=read_temporal(keys, measured),
         losses=radio.losses(measured is not None),
         propagation=radio.propagation(measured is not None),
+        reception=radio.reception(measured is not None),
         warm_up=run.warm_up,
     )
 
@@ -206,8 +207,8 @@ def _read_nodes(keys: Lookup, radio: RadioReader) -> Iterator[Callable[[], Any]]
 def file_names(text: str, path: Path) -> tuple[str, list[str]]:
     """The radio parameters file, and all other files, that an ini's text names; raises UserError."""
     keys = Lookup(parse_ini(text, path), path.parent)
-    of_law = propagations.files_of(keys.value(propagations.MODEL))
-    others = filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE, *of_law)))
+    of_models = (key for models in KINDS for key in models.files_of(keys.value(models.key)))
+    others = filter(None, map(keys.value, (LINKS_FILE, TEMPORAL_FILE, LOSSES_FILE, CONTACTS_FILE, *of_models)))
     return keys.value(FILE), [*movement_file_names(keys), *others]
 
 

@@ -58,9 +58,9 @@ def test_a_right_agent_is_not_accused(student: Student, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "agent",
     [
-        "aodv", "beacon", "caching", "dsdv", "dsr", "epidemic", "ferry-fixed", "ferry-need",
-        "first-approach", "flooding", "geocast", "gossip", "gossip-repair", "gpsr", "mft", "mft-lean", "olsr",
-        "phoenix", "prophet", "replicated", "resubscribing", "simple", "skip-ring", "spray",
+        "aodv", "beacon", "caching", "dsdv", "dsr", "epidemic", "first-approach", "flooding", "geocast", "gossip",
+        "gossip-repair", "gpsr", "mft", "mft-lean", "olsr", "phoenix", "prophet", "replicated", "resubscribing",
+        "simple", "skip-ring", "spray",
     ],
 )  # fmt: skip
 def test_no_agent_of_ours_is_accused(agent: str, tmp_path: Path) -> None:

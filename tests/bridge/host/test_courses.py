@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import nextafter
+from random import Random
 from typing import ClassVar
 
 import pytest
@@ -13,22 +15,27 @@ from hypothesis import strategies as st
 from roambus.bridge.backend import Backend
 from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
+from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
-from roambus.bridge.scenario.plans import Fault, FaultKind
+from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.events import Crashed, Started
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.flights import (
+    LASTING,
+    START,
     Command,
+    Flight,
     Flyer,
     Row,
     flight,
     flock,
     flying,
     rows_of,
+    way_of,
 )
 
 Make = Callable[[Scenario], Backend]
@@ -105,6 +112,52 @@ def test_several_nodes_by_any_commands_go_as_by_files(make: Make, scripts: Seque
     assert rows_of(*by_agent, make(by_agent[0])) == rows_of(*by_file, make(by_file[0]))
 
 
+def crowd(seed: int, delay: SimTime) -> Flight:
+    """Nodes 0 to 2 fly, node 3 goes by a file and node 4 rests; node 4 fails, and for a while there are two groups."""
+    random, lasting = Random(seed), 14 * SECOND
+
+    def place() -> tuple[float, float]:
+        return float(random.randrange(51)), float(random.randrange(51))
+
+    def script(times: Iterable[SimTime]) -> list[Command]:
+        return [Command(at, random.choice([None, *[place()] * 4]), random.choice([3.0, 20.0])) for at in times]
+
+    scripts = [script(sorted(random.choices(range(lasting - 2 * SECOND), k=8))) for _ in range(3)]
+    filed, groups = GivenWay(way_of(script(range(0, lasting, SECOND)))), (frozenset({0, 4}), frozenset({1, 2, 3}))
+    nodes = [
+        replace(node, mobility=filed, position=START) if number == 3 else node
+        for number, node in enumerate(flying(Steered()).nodes)
+    ]
+    return flock(
+        scripts,
+        nodes=tuple(nodes),
+        time_limit=lasting,
+        processing_delay=delay,
+        faults=(Fault(6 * SECOND, 4, FaultKind.CRASH), Fault(8 * SECOND, 4, FaultKind.RECOVER)),
+        ideal=IdealLinks(range_m=30.0, partitions=(Partition(3 * SECOND, groups), Partition(4 * SECOND, ()))),
+    )
+
+
+@pytest.mark.parametrize("delay", [0, 1500 * MILLISECOND])
+@pytest.mark.parametrize("seed", range(2))
+@BACKENDS
+def test_nodes_that_fly_meet_as_nodes_that_go_by_a_file(make: Make, seed: int, delay: SimTime) -> None:
+    """Also while a course of one of them is still to begin, whatever else befalls the links."""
+    commanded, given_way = crowd(seed, delay)
+    rows = rows_of(*commanded, make(commanded[0]))
+    assert rows == rows_of(*given_way, make(given_way[0]))
+    met = {(row["node"], row["peer"]) for row in rows if row["event"] == "hear"}
+    assert len(met & {(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1), (0, 3), (1, 3), (2, 3)}) > 3
+
+
+@pytest.mark.parametrize("early", [0, SECOND])
+def test_a_command_that_takes_effect_after_the_end_moves_nothing(early: SimTime) -> None:
+    """Nor at the end itself: no course goes to the back-end, and the trace has no row of it."""
+    script = (Command(LASTING - 2 * SECOND + early, (60.0, 10.0)),)
+    (scenario, agent), _ = flight(script, ideal=DISK, processing_delay=2 * SECOND)
+    assert moves(rows_of(scenario, agent, make_ideal(scenario))) == [(0, "10.000 10.000")]
+
+
 @BACKENDS
 def test_a_node_that_crashes_halts_and_forgets_its_go_to(make: Make) -> None:
     """It stays there after its recovery, and does not arrive."""
@@ -139,6 +192,12 @@ def test_a_node_without_energy_halts() -> None:
     assert place == f"{10 + 5 * halted:.3f} 10.000"
 
 
+class Boundless(float):
+    """Within all bounds, by its own comparisons."""
+
+    __lt__ = __gt__ = lambda *_: False
+
+
 class Wrong(Agent):
     """Node 0 asks for one movement at its start."""
 
@@ -157,6 +216,14 @@ class Wrong(Agent):
         (lambda it: it.go_to(100.5, 3, speed=1), r"it goes to \(100.5, 3\), out of the field: x is 0 to 100 m"),
         (lambda it: it.go_to(3, -0.1, speed=1), r"it goes to \(3, -0.1\), out of the field"),
         (lambda it: it.go_to(3, 4, speed=20.5), r"at 20.5 m/s, more than MobilityManager.maxSpeed of node 0, 20"),
+        (
+            lambda it: it.go_to(nextafter(100, 101), 3, speed=1),
+            r"it goes to \(100.00000000000001, 3\), out of the field",
+        ),
+        (lambda it: it.go_to(3, 4, speed=nextafter(20, 21)), r"at 20.000000000000004 m/s, more than \S+ of node 0, 20"),
+        (lambda it: it.go_to(3, 4, speed=Boundless(21)), r"at 21 m/s, more than \S+ of node 0, 20"),
+        (lambda it: it.go_to(3, 4, speed=Boundless(-1)), "a go_to at -1 m/s: it is at least 0.001 m/s"),
+        (lambda it: it.go_to(3, 4, speed=nextafter(0.001, 0)), "a go_to at 0.0009999999999999998 m/s: it is at least"),
         (lambda it: it.go_to(3, 4, speed=0), "a go_to at 0 m/s: it is at least 0.001 m/s"),
         (lambda it: it.go_to(float("nan"), 4, speed=1), "the x of a go_to is nan"),
         (lambda it: it.go_to("3", 4, speed=1), "the x of a go_to is '3', of type str"),

@@ -16,6 +16,7 @@ from benchmarks.metrics_in_sql import metrics_in_sql
 from roambus.bridge.runs.layout import run_name
 from roambus.bridge.system.limits import TRACE_LISTED
 from roambus.bridge.trace.parquet import DamagedTraceError
+from roambus.bridge.trace.schema import AIR_NS
 from roambus.spark.aggregation.aggregate import metrics_of
 from roambus.spark.aggregation.computation import PROBLEM, SENT, measure
 from roambus.spark.aggregation.traces import list_traces
@@ -30,9 +31,11 @@ from tests.spark.synthetic import (
     die,
     energy,
     fault,
+    measured,
     migrate,
     on_air,
     publish,
+    radio_count,
     random_trace,
     receive,
     role,
@@ -398,6 +401,14 @@ def test_what_a_radio_counted_replaces_packets(metrics: Metrics) -> None:
     assert counted["air_bytes_per_node"] == 70
     assert counted["airtime"] == pytest.approx(210 * 8 / 250_000 / 9)
     assert counted["messages"] == 3
+
+
+def test_airtimes_of_a_reception_replace_the_rate() -> None:
+    """A radio that counts how long its frames last knows better than the rate of its file."""
+    rows = [*on_air(9.0, 0, 2, 100), *on_air(9.0, 1, 1, 50)]
+    rows += [radio_count(9.0, 0, AIR_NS, 700), radio_count(9.0, 1, AIR_NS, 200)]
+    lasting = measured([c.airtime], rows, end_s=9.0)["airtime"]
+    assert lasting == pytest.approx(900e-9 / 9)
 
 
 def test_without_counts_each_packet_is_a_frame(metrics: Metrics) -> None:

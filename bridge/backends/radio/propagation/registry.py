@@ -13,8 +13,8 @@ from roambus.bridge.backends.radio.propagation import temporal
 from roambus.bridge.backends.radio.propagation.interface import Draw, Fading, PathLossModel
 from roambus.bridge.backends.radio.propagation.log_distance import REACH_DBM
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.models import PROPAGATIONS
 from roambus.bridge.scenario.propagation import Propagation
-from roambus.bridge.scenario.propagations import MODEL, name_of
 from roambus.bridge.scenario.radio import TEMPORAL_FILE
 from roambus.bridge.system.code import errors_of
 from roambus.bridge.system.errors import UserError
@@ -54,8 +54,8 @@ def fading_of(scenario: Scenario) -> Fading:
     if not hasattr(own, "deviation"):
         return temporal
     if scenario.temporal is not None:
-        problem = f"the path loss {name_of(scenario.propagation)} varies links itself"
-        raise UserError(f"{TEMPORAL_FILE.name}: {problem} ({MODEL.name}): leave one of the two out")
+        problem = f"the path loss {PROPAGATIONS.name_of(scenario.propagation)} varies links itself"
+        raise UserError(f"{TEMPORAL_FILE.name}: {problem} ({PROPAGATIONS.key.name}): leave one of the two out")
     return own
 
 

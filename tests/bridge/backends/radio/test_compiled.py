@@ -1,12 +1,10 @@
 """The cache of compiled code."""
 
 import shutil
-import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
-from typing import ClassVar, cast
+from typing import cast
 
 import pytest
 from numba.core.caching import CacheImpl
@@ -16,14 +14,9 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.engine import PACKAGE, entry_point, fingerprint
 from roambus.bridge.backends.radio.kernel import Parts
 from roambus.bridge.backends.radio.mac.interface import Mac
-from roambus.bridge.backends.radio.propagation.interface import Decibels, Pairs
-from roambus.bridge.keys import key
-from roambus.bridge.scenario.mac import MAC, TunableMacSettings
-from roambus.bridge.scenario.propagation import PREFIX, Propagation
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import locked
-from roambus.python_protocol.settings import NUMBER
-from tests.bridge.backends.radio.runs import at_places, run, send
+from tests.bridge.backends.radio.runs import at_places, run
 
 
 @pytest.mark.parametrize("edited", ["receiver.py", "mac/csma_ca.py"])
@@ -68,41 +61,7 @@ def test_while_one_process_compiles_others_wait(monkeypatch: pytest.MonkeyPatch)
         waiting.join(0.2)
         assert kernel._BOUND == {}
     waiting.join()
-    assert [name for name, _ in kernel._BOUND] == [parts.name]
-
-
-@dataclass(frozen=True, slots=True)
-class Lossless(Propagation):
-    """A path loss with a key of its own; it loses nothing."""
-
-    MODULE: ClassVar[str] = f"{__name__}_lossless"
-
-    height_m: float = key(PREFIX + "height", NUMBER, "1", "no meaning")
-
-
-@dataclass(frozen=True, slots=True)
-class OtherMac(TunableMacSettings):
-    """A MAC of the same module, with one more key."""
-
-    more: float = key(MAC + "more", NUMBER, "1", "no meaning")
-
-
-def mean_db(_: Lossless, pairs: Pairs) -> Decibels:
-    """Lose nothing."""
-    return 0 * pairs.distance_m
-
-
-@pytest.mark.slow
-def test_settings_with_other_keys_run_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a sweep of path losses, or of MACs."""
-    own = at_places(0, 1)
-    module = ModuleType(Lossless.MODULE)
-    module.__dict__["mean_db"] = mean_db
-    monkeypatch.setitem(sys.modules, Lossless.MODULE, module)
-    others = replace(own, propagation=Lossless()), replace(own, mac=OtherMac())
-    runs = [run(scenario, [send(0, "a")])[0] for scenario in (own, *others)]
-    assert runs[0] == runs[2]
-    assert all(len(log) == len(runs[0]) > 0 for log in runs)
+    assert [name for name, *_ in kernel._BOUND] == [parts.name]
 
 
 def test_a_helper_outside_of_the_package_changes_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from roambus.bridge.backends.radio import receiver
-from roambus.bridge.backends.radio.receiver import HIGHEST_DB, LOWEST_DB, bit_error_rate
+from roambus.bridge.backends.radio import powers, receiver
+from roambus.bridge.backends.radio.reception import bit_errors
+from roambus.bridge.backends.radio.reception.bit_errors import HIGHEST_DB, LOWEST_DB, bit_error_rate
 from roambus.bridge.scenario.radio import MODULATIONS
 
 njit: Any = numba.njit  # its type takes annotated functions for their results
@@ -19,13 +20,13 @@ njit: Any = numba.njit  # its type takes annotated functions for their results
 @njit  # type: ignore[untyped-decorator]  # see above
 def add_dbm(a: float, b: float) -> float:
     """The compiled addition, for Python."""
-    return receiver.add_dbm(a, b)
+    return powers.add_dbm(a, b)
 
 
 @njit  # type: ignore[untyped-decorator]  # see above
 def loss_per_bit(snr_db: float, modulation: int) -> float:
     """The compiled look-up, for Python."""
-    return receiver.loss_per_bit(snr_db, modulation)
+    return bit_errors.loss_per_bit(snr_db, modulation)
 
 
 POWERS = st.floats(min_value=-200, max_value=20)

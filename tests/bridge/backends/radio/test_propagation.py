@@ -20,7 +20,7 @@ from roambus.bridge.backends.radio.propagation import registry, temporal
 from roambus.bridge.backends.radio.propagation.interface import Decibels, Pairs
 from roambus.bridge.backends.radio.propagation.registry import fading_of, loudest_dbm, varies
 from roambus.bridge.mobility.model import WayPoint
-from roambus.bridge.scenario import propagations
+from roambus.bridge.scenario.models import PROPAGATIONS
 from roambus.bridge.scenario.propagation import LogDistance, Propagation
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.bridge.system.errors import UserError
@@ -43,7 +43,7 @@ def slope(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     made = ModuleType(Slope.MODULE)
     vars(made)["mean_db"] = lambda _, pairs: pairs.distance_m
     monkeypatch.setitem(sys.modules, Slope.MODULE, made)
-    monkeypatch.setitem(propagations.SETTINGS, "slope", Slope)
+    monkeypatch.setitem(PROPAGATIONS.settings, "slope", Slope)
     registry._complete.cache_clear()
     yield made
     registry._complete.cache_clear()
@@ -208,7 +208,7 @@ def test_log_distance_alone_has_a_range() -> None:
         MODULE: ClassVar[str] = "walls"
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(propagations.SETTINGS, "walls", Walls)
+        patch.setitem(PROPAGATIONS.settings, "walls", Walls)
         scenario = replace(at_places(0, 5), propagation=Walls())
         with pytest.raises(UserError, match=r"ideal links have no range by the path loss walls: set SN\.ideal\.range"):
             reach_m(scenario, scenario.nodes[0])

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.backends.castalia.installation import CASTALIA_ROOT
-from roambus.bridge.formats.ini.lookup import KEYS, PER_MAC, PER_MANAGER, PER_NODE, PER_PROPAGATION, SHARED
+from roambus.bridge.formats.ini.lookup import KEYS, PER_MAC, PER_MANAGER, PER_NODE, SHARED
+from roambus.bridge.scenario.models import PROPAGATIONS
 from roambus.python_protocol.settings import Setting
 
 ROOT = Path(__file__).parents[4]
@@ -43,7 +44,7 @@ NEVER_ASKED_FOR = {"tree", "commands", "departure", "faults", "unicast", "absenc
 
 def modules() -> Iterator[tuple[str, tuple[Setting, ...]]]:
     """The keys by the module that they are of."""
-    of_modules = PER_PROPAGATION["log-distance"], PER_MAC["TunableMAC"]
+    of_modules = PROPAGATIONS.keys["log-distance"], PER_MAC["TunableMAC"]
     for key in chain(*SHARED.values(), *PER_NODE.values(), *of_modules):
         words = key.name.split(".")
         if len(words) > 1 and words[-1] not in NEVER_ASKED_FOR and words[-2] not in ("ideal", "MobilityManager"):
@@ -75,7 +76,7 @@ def check(ned: Path, keys: tuple[Setting, ...]) -> None:
 
 def test_no_key_is_declared_twice() -> None:
     """A path loss, a manager of mobility or a MAC may have a key that another one has, too."""
-    for law, manager, mac in product(PER_PROPAGATION.values(), PER_MANAGER.values(), PER_MAC.values()):
+    for law, manager, mac in product(PROPAGATIONS.keys.values(), PER_MANAGER.values(), PER_MAC.values()):
         paths = [key.name for key in chain(*SHARED.values(), *PER_NODE.values(), law, manager, mac)]
         assert len(paths) == len(set(paths))
 

@@ -1,0 +1,1 @@
+"""Receptions: the airtime of frames, and the signals that a radio receives."""
