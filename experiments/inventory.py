@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +23,7 @@ from typing import Any
 
 from roambus.bridge.agents import class_docstring
 from roambus.bridge.system.code import AGENTS, STUDIES, TEMPLATE_FOLDERS, find_source, is_own_file, named
+from roambus.bridge.system.code import METRICS as METRIC_PACKAGES
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.settings import near, unknown
 from roambus.spark.metrics.catalogue import METRICS
@@ -155,10 +156,32 @@ def _defines(assignment: ast.Assign, name: str) -> bool:
 def study_metrics() -> dict[str, str]:
     """The metrics that studies add to every run's, with the first study's meaning."""
     found: dict[str, str] = {}
-    for folder in shipped_studies().values():
-        for file in sorted(folder.glob("*.py")):
-            found = declared_metrics(file) | found
+    for added in metrics_by_study().values():
+        found = added | found
     return found
+
+
+def metrics_by_study() -> dict[str, dict[str, str]]:
+    """The metrics that each study's folder declares, with their meanings; no study without any."""
+    found: dict[str, dict[str, str]] = {}
+    for study, file in _files_of_studies():
+        if declared := declared_metrics(file):
+            found[study] = declared | found.get(study, {})
+    return found
+
+
+def unknown_metric(name: str, known: Iterable[str]) -> str:
+    """The message for a metric that results lack: the option that adds it, or near names."""
+    files = (*_module_files(METRIC_PACKAGES).items(), *((str(file), file) for _, file in _files_of_studies()))
+    for reference, file in files:
+        if name in declared_metrics(file):
+            return f"{name} is no metric of every run: roambus aggregate RESULTS --measure {reference} adds it"
+    return unknown("metric", name, dict.fromkeys(known), "roambus list metrics")
+
+
+def _files_of_studies() -> Iterator[tuple[str, Path]]:
+    for study, folder in shipped_studies().items():
+        yield from ((study, file) for file in sorted(folder.glob("*.py")))
 
 
 def declared_metrics(file: Path) -> dict[str, str]:

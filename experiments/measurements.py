@@ -36,7 +36,7 @@ from roambus.bridge.runs.layout import (
 )
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import open_regular
-from roambus.python_protocol.settings import unknown
+from roambus.experiments.inventory import unknown_metric
 from roambus.spark.aggregation.aggregate import HALF_WIDTH, HIGH, LOW, MEAN, MEASURED, METRIC, axes_of, natural_order
 from roambus.spark.aggregation.traces import MADE_OF, fingerprint
 from roambus.spark.metrics.catalogue import METRICS, SENT_PREFIX, sent_metric
@@ -63,7 +63,7 @@ class Measurements:
         """The metric of that column, including packets by message type; raises UserError."""
         known = {metric.column: metric for metric in self.comparable()}
         if column not in known:
-            raise UserError(unknown("metric", column, known))
+            raise UserError(unknown_metric(column, known))
         return known[column]
 
     def title(self, column: str) -> str:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass
 from functools import wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
@@ -117,8 +119,16 @@ class Setting:
     def read_given(self, value: Any) -> Any:
         """Read a typed value of a TOML file or a template."""
         if not self.kind.takes(value):
+            if self._is_quoted(value):
+                raise ValueError(f'"{value}" is a text, not {self.takes}: write {value} without quotes')
             raise ValueError(f"{plain(value)} is not {self.takes}")
         return self.read(self.kind.write(value))
+
+    def _is_quoted(self, value: object) -> bool:
+        """Whether it is the text of such a value."""
+        with suppress(ValueError):
+            return isinstance(value, str) and self.kind.takes(json.loads(value))
+        return False
 
     @property
     def measure(self) -> str:
@@ -291,8 +301,12 @@ class Parameters:
     """Each `profile`'s defaults of other parameters."""
 
     def __init_subclass__(cls, **about: Any) -> None:
-        """Make the subclass a frozen dataclass, without slots, so that several can be inherited."""
+        """Make the subclass a frozen dataclass, without slots, so that several can be inherited.
+
+        Raise TypeError for a parameter without a type.
+        """
         super().__init_subclass__(**about)
+        _check_types(cls)
         dataclass(frozen=True)(cls)
         _imply(cls)
 
@@ -310,6 +324,15 @@ class Parameters:
 
 
 dataclass(frozen=True)(Parameters)
+
+
+def _check_types(parameters: type[Parameters]) -> None:
+    annotated = vars(parameters).get("__annotations__", {})
+    for name, declared in vars(parameters).items():
+        if isinstance(declared, Field) and name not in annotated:
+            setting = declared.metadata.get(_DECLARED)
+            type_name = "SimTime" if setting and setting.kind.is_time else type(declared.default).__name__
+            raise TypeError(f"parameter {name} has no type: write {name}: {type_name} = parameter(...)")
 
 
 def _imply(parameters: type[Parameters]) -> None:

@@ -93,7 +93,8 @@ class Courses:
             raise ValueError(f"{self._planned[node]}, which was planned by its place before the run: it cannot move")
         if speed_mps > limit:
             raise ValueError(
-                f"it goes at {in_full(speed_mps)} m/s, more than {_SPEED} of node {node}, {in_full(limit)}"
+                f"it goes at {in_full(speed_mps)} m/s, more than {_SPEED} of node {node}, {in_full(limit)}: "
+                f"raise that (template field: --set max_speed={in_full(speed_mps)})"
             )
         self._set_out(node, to, speed_mps)
 
@@ -143,7 +144,7 @@ class Courses:
         return self._limits[node]
 
 
-_HINT = f"set {{}} = {NAME} (in a transcript: draw a field)"
+_HINT = f"set {{}} = {NAME} (template field: --set mobility=agent; in a transcript: draw a field)"
 _ARRIVING = Arriving(0, 0)
 _SPEED = path_of(Steered, "max_speed_mps").rpartition("node[*].")[2]
 

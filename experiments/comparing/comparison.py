@@ -14,13 +14,21 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, writing
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.comparing.selection import check_metric, find_axis, main_metrics, narrow
+from roambus.experiments.comparing.selection import (
+    check_known,
+    check_metric,
+    check_places,
+    find_axis,
+    main_metrics,
+    narrow,
+)
 from roambus.experiments.comparing.tables import paired_tests, points_table, spread, text_of_comparison, whole_table
 from roambus.experiments.figures.drawing import draw, draw_panels, write_caption
 from roambus.experiments.figures.figure import Figure, Line, Plan, agent_lines, look_up, slug
 from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.experiments.measurements import Measurements
 from roambus.spark.aggregation.aggregate import replace_file
+from roambus.spark.metrics.catalogue import SENT_PREFIX
 
 _LONGEST_STEM = 150
 """In characters: file names have 255 bytes, suffix included."""
@@ -74,6 +82,14 @@ def draw_compared(
             figures = [figure.with_remark(conditions) for figure in panels(chosen, metric, against)]
             folder.mkdir(parents=True, exist_ok=True)
             yield from draw_picture(figures, folder / stem, own)
+
+
+def check_names(places: Measurements, asked: CompareOptions) -> None:
+    """Raises UserError for a name that runs at these places cannot have; message types are known from runs alone."""
+    check_places(places, asked.agents, asked.against, asked.where or {})
+    for metric in asked.metrics:
+        if not metric.startswith(SENT_PREFIX):
+            check_known(places, metric)
 
 
 def _chosen(measured: Measurements, asked: CompareOptions) -> Measurements:

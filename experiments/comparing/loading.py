@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED, TRACES, find_traces, read_asked, writing
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.measurements import Measurements, metrics_in_tables, read_measurements
 from roambus.experiments.studies.study import Study, existing_folder, find_extra, sweep_folders
 from roambus.experiments.sweeps.sweep import FOLDER_NAME
-from roambus.spark.aggregation.aggregate import ProgressReport, mean_points, metrics_of, name_runs
+from roambus.spark.aggregation.aggregate import ProgressReport, mean_points, metrics_of, name_places, name_runs
 from roambus.spark.aggregation.traces import Trace, list_traces
 from roambus.spark.metrics.catalogue import METRICS
 from roambus.spark.metrics.extra import Extra
@@ -30,11 +32,16 @@ class Loaded:
 
 
 def load(
-    results: Path, own: Study | None = None, progress: ProgressReport | None = None, measure: Sequence[str] = ()
+    results: Path,
+    own: Study | None = None,
+    progress: ProgressReport | None = None,
+    measure: Sequence[str] = (),
+    check: Callable[[Measurements], None] | None = None,
 ) -> Loaded:
     """Read a sweep's runs with all metrics, computing missing ones with Spark.
 
-    `own` is a user's study, `measure` names own metrics. Raises UserError, RoambusError.
+    `own` is a user's study, `measure` names own metrics. `check` gets the runs' places before anything is computed.
+    Raises UserError, RoambusError.
     """
     folder = _folder_of_sweep(results)
     extra = find_extra(folder, own, measure)
@@ -45,6 +52,8 @@ def load(
         raise UserError(f"{folder}: holds no runs: give the folder that a sweep wrote (its --out)")
     traces, damaged = list_traces(files)
     _check_places(folder, traces)
+    if check and traces:
+        check(_unmeasured(folder, traces, extra))
     return _measure(folder, traces, list(damaged.values()), extra, progress)
 
 
@@ -68,6 +77,14 @@ def _check_places(folder: Path, traces: Sequence[Trace]) -> None:
 
 def _names(trace: Trace) -> list[str]:
     return [level.partition("=")[0] for level in trace.run.split("/")]
+
+
+def _unmeasured(folder: Path, traces: Sequence[Trace], extra: Extra) -> Measurements:
+    """The runs by place, without values."""
+    further = extra.metrics or metrics_in_tables(folder)
+    names = pd.Index([trace.run for trace in traces])
+    places = name_places(names, [metric.column for metric in further]).sort_index(axis=0)
+    return Measurements(places, places, read_asked(folder), (*METRICS, *further))
 
 
 def _measure(

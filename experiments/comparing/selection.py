@@ -10,6 +10,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, LACKING, MEASURE
 from roambus.bridge.system.errors import UserError
+from roambus.experiments.inventory import unknown_metric
 from roambus.experiments.measurements import Measurements
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import METRIC
@@ -28,13 +29,24 @@ def titles(measured: Measurements) -> dict[str, str]:
 
 def check_metric(measured: Measurements, metric: str) -> None:
     """Raises UserError unless these runs have that metric."""
-    known = titles(measured)
-    if metric not in known:
-        own = [file for file in measured.sweep.get(MEASURE, ()) if not measured.metrics[len(METRICS) :]]
-        hint = f"; the sweep's own metrics need {' '.join(f'--measure {file}' for file in own)}" if own else ""
-        raise UserError(unknown("metric", metric, known, "roambus list metrics") + hint)
+    check_known(measured, metric)
     if metric not in set(measured.points[METRIC]):
-        raise UserError(f"none of these runs has {metric} ({known[metric]})")
+        raise UserError(f"none of these runs has {metric}: {measured.metric(metric).meaning}")
+
+
+def check_known(measured: Measurements, metric: str) -> None:
+    """Raises UserError for a metric that no run of this kind can have, with the option that adds it."""
+    known = titles(measured)
+    if metric in known:
+        return
+    own = [file for file in measured.sweep.get(MEASURE, ()) if not measured.metrics[len(METRICS) :]]
+    hint = f"; the sweep's own metrics need {' '.join(f'--measure {file}' for file in own)}" if own else ""
+    raise UserError(unknown_metric(metric, known) + hint)
+
+
+def check_places(measured: Measurements, agents: Sequence[str], against: str | None, where: Where) -> None:
+    """Raises UserError for an agent, an axis or a value that these runs lack."""
+    find_axis(narrow(measured, agents, where), against)
 
 
 def main_metrics(measured: Measurements) -> list[str]:
@@ -52,7 +64,9 @@ def find_axis(measured: Measurements, axis: str | None) -> str:
     if axis is None:
         return next((name for name in axes if len(measured.values(name)) > 1), AGENT)
     if axis not in (*axes, AGENT):
-        raise UserError(unknown("axis", axis, dict.fromkeys([*axes, AGENT])))
+        titled = (name for name in axes if axis in (title := measured.axis_title(name), title.partition(" (")[0]))
+        meant = "".join(f"; figures call {name} so: give {name}" for name in titled)
+        raise UserError(unknown("axis", axis, dict.fromkeys([*axes, AGENT])) + meant)
     return axis
 
 

@@ -71,7 +71,8 @@ def _chosen(found: SweepResults, metrics: Sequence[str]) -> list[Drawn]:
     asked = every if list(metrics) == [EVERY] else metrics
     figures = metric_figures(found, asked)
     if not figures:
-        raise UserError(f"none of these runs has {' or '.join(metrics)}")
+        meant = "; nor ".join(f"{metric}: {found.measured.metric(metric).meaning.rstrip('.')}" for metric in asked)
+        raise UserError(f"none of these runs has {meant}")
     return [*figures]
 
 

@@ -71,9 +71,9 @@ def _override(sweep: Sweep, name: str, text: str) -> Sweep:
     except UnknownVariableError as error:
         raise UnknownVariableError(f"{error}; its axes are {_axes_of(sweep)}") from None
     except UserError:
-        if not _are_values(sweep.template, name, text.split(",")):
+        if (axis := _several_values(sweep.template, name, text.split(","))) is None:
             raise
-        raise _several(sweep, option, name, text) from None
+        raise _several(sweep, option, axis, text) from None
     return dataclasses.replace(sweep, fixed={**sweep.fixed, **setting})
 
 
@@ -99,22 +99,26 @@ def _with_new(sweep: Sweep, setting: str, text: str) -> Sweep:
     return dataclasses.replace(sweep, axes=tuple(new if each is axis else each for each in sweep.axes))
 
 
-def _several(sweep: Sweep, option: str, name: str, text: str) -> UserError:
-    toml = f"template = {json.dumps(sweep.template.stem)} and, below [axes], {name} = {json.dumps(text.split(','))}"
-    problem = f"{option}: {name}={text} are several values, and {name} is no axis here ({_axes_of(sweep)} are)"
-    return UserError(f"{problem}: give one, or write a sweep file with {toml} (roambus docs sweeps)")
+def _several(sweep: Sweep, option: str, axis: Axis, text: str) -> UserError:
+    # As TOML has them: a number in quotes would be a text.
+    values = (
+        [*axis.values] if axis.zipped else [value for setting in axis.values.values() for value in setting.values()]
+    )
+    toml = f"template = {json.dumps(sweep.template.stem)} and, below [axes], {axis.name} = {json.dumps(values)}"
+    problem = f"{option}: {axis.name}={text} are several values, and {axis.name} is no axis here"
+    remedy = f"give one, or write a sweep file with {toml} (roambus docs sweeps)"
+    return UserError(f"{problem} ({_axes_of(sweep)} are): {remedy}")
 
 
 def _axes_of(sweep: Sweep) -> str:
     return ", ".join(axis.name for axis in sweep.axes) or "none"
 
 
-def _are_values(template: Template, name: str, texts: Sequence[str]) -> bool:
+def _several_values(template: Template, name: str, texts: Sequence[str]) -> Axis | None:
     try:
-        axis_of(template, name, *texts)
+        return axis_of(template, name, *texts)
     except UserError:
-        return False
-    return True
+        return None
 
 
 def with_parameters(sweep: Sweep, settings: Mapping[str, str]) -> Sweep:

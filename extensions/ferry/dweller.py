@@ -103,13 +103,13 @@ class Dweller(Brokerless):
         self._await_ferry(event.notification, now)
 
     def _await_ferry(self, notification: Notification, _: SimTime) -> None:
-        """Queue a notification; a full queue drops its oldest."""
-        self.note(KEEP, notification_id=str(notification.id))
-        self._queue[notification.id] = notification
-        if len(self._queue) > self.parameters.queue:
+        """Queue a notification; a full queue first drops its oldest."""
+        if len(self._queue) >= self.parameters.queue:
             oldest = next(iter(self._queue))
             del self._queue[oldest]
             self.note(DROP, notification_id=str(oldest), detail="queue full")
+        self.note(KEEP, notification_id=str(notification.id))
+        self._queue[notification.id] = notification
 
     def _receive(self, notification: Notification, hops: int) -> None:
         """Deliver a notification that is new here and wanted."""

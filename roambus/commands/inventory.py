@@ -57,13 +57,15 @@ def list_entries(kind: str | None, measure: Sequence[str]) -> None:
 
 
 def _listed(found: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """The lines of the list; sweeps behind a study are not summarised."""
+    """The lines of the list; sweeps behind a study are not summarised, and its metrics stand apart."""
     for kind, entries in found.items():
         behind = inventory.sweeps_of_studies() if kind == "sweeps" else {}
-        hidden = {name for names in behind.values() for name in names}
+        added = inventory.metrics_by_study() if kind == "metrics" else {}
+        hidden = {name for names in (*behind.values(), *added.values()) for name in names}
         tables = {
             kind: {name: summary for name, summary in entries.items() if name not in hidden},
             "sweeps behind a study": {study: ", ".join(names) for study, names in behind.items()},
+            **{f"metrics of the study {study} only": metrics for study, metrics in added.items()},
         }
         for head, rows in tables.items():
             is_headed = len(found) > 1 or head != kind

@@ -7,6 +7,7 @@ show, `StudyOptions` which metrics and study of the user's own come in.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,11 +59,12 @@ class Selection(NamedTuple):
 
     def load(self, results: Path, own: StudyOptions) -> tuple[Loaded, CompareOptions]:
         """Read the sweep's measurements, computing missing metrics; raise UserError."""
-        from roambus.experiments.comparing.comparison import CompareOptions
+        from roambus.experiments.comparing.comparison import CompareOptions, check_names
         from roambus.experiments.comparing.loading import load
 
         asked = CompareOptions(self.names(), tuple(self.metrics), self.against, values_of(self.wheres))
-        return load(results, own.load_study(), progress(), own.measure), asked
+        check = partial(check_names, asked=asked)
+        return load(results, own.load_study(), progress(), own.measure, check), asked
 
     def names(self) -> tuple[str, ...]:
         """Return the agents' names; none for all."""

@@ -48,7 +48,7 @@ from roambus.spark.aggregation.computation import (
     problems_of,
 )
 from roambus.spark.aggregation.intervals import ends
-from roambus.spark.aggregation.store import MetricsStore, missing_from, opened_beside, opened_store
+from roambus.spark.aggregation.store import MetricsStore, cached_beside, missing_from, opened_beside, opened_store
 from roambus.spark.aggregation.traces import MADE_OF, Trace, fingerprint, list_traces, missing
 from roambus.spark.engine.session import begin_java, spark_session
 from roambus.spark.metrics import catalogue
@@ -224,6 +224,8 @@ def aggregate(  # noqa: PLR0913  # each is one thing that a command can ask for
     check_axes(traces)
     folder = results / STORE_FOLDER
     with writing(folder), opened_store(folder, extra.digest()) as store:
+        # A figure or a comparison may have computed runs before.
+        store.also = () if afresh else (cached_beside(folder),)
         problems |= _compute_missing(store, traces, AggregationJob(results, master, extra, afresh, progress))
         rows = store.rows_of([trace for trace in traces if trace.file not in problems])
         store.keep_only(rows)

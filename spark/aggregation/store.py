@@ -80,9 +80,7 @@ def opened_beside(folder: Path, extra: str = "") -> Iterator[MetricsStore]:
 
     Whoever reads results leaves them as they are; without a cache new rows are lost at the end.
     """
-    own = (
-        user_cache() / "metrics" / sha256(str(unlinked(folder).resolve()).encode(errors="surrogateescape")).hexdigest()
-    )
+    own = cached_beside(folder)
     with TemporaryDirectory() as lost:
         try:
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -91,6 +89,12 @@ def opened_beside(folder: Path, extra: str = "") -> Iterator[MetricsStore]:
         with opened_store(own, extra) as store:
             store.also = (folder,)
             yield store
+
+
+def cached_beside(folder: Path) -> Path:
+    """The folder of this store's rows in the user's cache, existing or not."""
+    name = sha256(str(unlinked(folder).resolve()).encode(errors="surrogateescape")).hexdigest()
+    return user_cache() / "metrics" / name
 
 
 class MetricsStore:

@@ -188,7 +188,7 @@ def airtime(run: Run) -> float:
 
 @metric("copies heard")
 def copies_heard(run: Run) -> float:
-    """Times that a node hears a notification, mean over all that it hears; known of runs at level full only."""
+    """Times that a node hears a notification, mean over all that it hears; known of runs with --level full only."""
     return over(len(run.arrays.heard.node), run.arrays.count_heard())
 
 

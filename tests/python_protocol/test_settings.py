@@ -123,3 +123,11 @@ def test_names_are_suggested_by_spelling_or_by_meaning() -> None:
     assert unknown("variable", "nodes", many) == (
         "unknown variable 'nodes': there is brokers, roles, still and 13 others"
     )
+
+
+def test_a_parameter_without_a_type_is_named_with_one() -> None:
+    """By its default, or its unit."""
+    with pytest.raises(TypeError, match=r"retries has no type: write retries: int = parameter\("):
+        type("Untyped", (Parameters,), {"retries": parameter(2)})
+    with pytest.raises(TypeError, match=r"pause has no type: write pause: SimTime = parameter\("):
+        type("Untyped", (Example,), {"pause": parameter(SECOND, unit="s")})

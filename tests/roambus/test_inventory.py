@@ -76,6 +76,14 @@ def test_a_list_begins_with_five_sweeps_of_the_core(roambus: Roambus) -> None:
     assert {*names[:-1], *(name for sweeps in found.values() for name in sweeps)} == shipped_files(".toml").keys()
 
 
+def test_a_list_tells_the_metrics_of_a_study_from_those_of_every_run(roambus: Roambus) -> None:
+    """The latter come first; those of a study are below its name."""
+    first, _, thesis = roambus("list", "metrics").out.partition("metrics of the study thesis only:\n")
+    every = [line.split()[0] for line in first.partition("metrics of the study")[0].splitlines()]
+    assert every == sorted(metric.column for metric in METRICS)
+    assert thesis.startswith("  mac_acknowledgements ")
+
+
 def test_a_list_as_json_has_the_sweeps_behind_studies_as_well(roambus: Roambus) -> None:
     """Each with its summary."""
     listed = json.loads(roambus("list", "sweeps", "--json").out)

@@ -33,11 +33,16 @@ def bytes_a_delivery(run: Run) -> float:
 @metric("longest queue", kind=Kind.COUNT)
 def longest_queue(run: Run) -> float:
     """The most notifications that ever waited at one node of an island."""
-    rows = run.rows(schema.KEEP, schema.RELEASE, schema.DROP)
-    rows = rows[rows[schema.NODE] < FIRST_FERRY]
-    change = pd.Series(np.where(rows[schema.EVENT] == schema.KEEP, 1, -1), index=rows.index)
-    longest = change.groupby(rows[schema.NODE]).cumsum().max()
-    return float(longest) if len(rows) else 0.0
+    rows = run.rows(schema.KEEP, schema.RELEASE, schema.DROP, schema.CRASH)
+    is_own = rows[schema.MESSAGE_TYPE].isna()  # the drop of a packet empties no queue
+    rows = rows[is_own & (rows[schema.NODE] < FIRST_FERRY)]
+    is_crash = rows[schema.EVENT] == schema.CRASH
+    change = pd.Series(np.where(rows[schema.EVENT] == schema.KEEP, 1, -1), index=rows.index)[~is_crash]
+    life = is_crash.groupby(rows[schema.NODE]).cumsum()[~is_crash]  # a crash empties the queue, without rows
+    waiting = change.groupby([rows[schema.NODE][~is_crash], life]).cumsum()
+    instants = rows[[schema.NODE, schema.TIME_S]][~is_crash]
+    longest = waiting[~instants.duplicated(keep="last")].max()  # an agent may keep one before it drops another
+    return float(longest) if len(change) else 0.0
 
 
 @metric("delay from quiet islands", "s")

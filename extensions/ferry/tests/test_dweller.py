@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roambus.extensions.ferry.messages import Carried, Here, News, Taken, Wants
 from roambus.extensions.ferry.tests.bench import ISLANDER, SPORT, Bench, delivered, news, noted, sent
+from roambus.python_protocol.actions import Note
 from roambus.python_protocol.events import Crashed, SendFailed, Started
 from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import SECOND
@@ -60,12 +61,14 @@ def test_a_batch_bounds_an_answer() -> None:
     assert handed == [news(0), news(1)]
 
 
-def test_a_full_queue_drops_its_oldest() -> None:
-    """The row says so."""
+def test_a_full_queue_drops_its_oldest_before_it_keeps_another() -> None:
+    """So its rows never have more than its bound, and they say so."""
     bench = Bench(ISLANDER, queue=2)
     bench.publish(news(0))
     bench.publish(news(1))
-    assert noted(bench.publish(news(2)), "drop") == ["3.0"]
+    actions = bench.publish(news(2))
+    rows = [(action.name, action.notification_id) for action in actions if isinstance(action, Note)]
+    assert rows[-2:] == [("drop", "3.0"), ("keep", "3.2")]
     assert len(sent(bench.hear(Here(0), 20), Carried)) == 2
 
 

@@ -21,6 +21,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
 from roambus.bridge.system.errors import AgentError, UserError
+from roambus.python_protocol.actions import GoTo
 from roambus.python_protocol.agent import Agent, on
 from roambus.python_protocol.events import Crashed, Started
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -74,6 +75,27 @@ def test_a_flight_by_commands_is_the_flight_of_a_movement_file(
     rows = rows_of(*commanded, make(commanded[0]))
     assert rows == rows_of(*given_way, make(given_way[0]))
     assert {row["peer"] for row in rows if (row["event"], row["node"]) == ("hear", 0)} >= {1, 2}
+
+
+def test_a_node_that_turns_back_is_seen_in_its_cell_again() -> None:
+    """Seen at 200 ms beyond x = 12, it turns at 210 ms by a command of 160 ms, and rests before x = 12."""
+    script = (Command(0, (50.0, 10.0), 20.0), Command(160 * MILLISECOND, (11.0, 10.0), 20.0))
+    commanded, given_way = flight(script, processing_delay=50 * MILLISECOND)
+    assert rows_of(*commanded, RadioBackend(commanded[0])) == rows_of(*given_way, RadioBackend(given_way[0]))
+
+
+@pytest.mark.parametrize("is_flyer", [True, False])
+def test_a_link_reaches_as_far_as_the_weaker_node_of_both(is_flyer: bool) -> None:
+    """On ideal links without a range, among nodes of different power."""
+
+    def weakened(scenario: Scenario) -> Scenario:
+        powers = (-10.0 if (node == 0) is is_flyer else 0.0 for node in range(len(scenario.nodes)))
+        pairs = zip(scenario.nodes, powers, strict=True)
+        return replace(scenario, nodes=tuple(replace(node, tx_power_dbm=power) for node, power in pairs))
+
+    rows, by_file = (rows_of(at := weakened(scenario), agent, make_ideal(at)) for scenario, agent in flight(TOUR))
+    assert rows == by_file
+    assert any((row["event"], row["node"]) == ("hear", 0) for row in rows)
 
 
 @BACKENDS
@@ -198,6 +220,11 @@ class Boundless(float):
     __lt__ = __gt__ = lambda *_: False
 
 
+def changed(action: GoTo) -> GoTo:
+    action.x_m = float("nan")
+    return action
+
+
 class Wrong(Agent):
     """Node 0 asks for one movement at its start."""
 
@@ -215,7 +242,10 @@ class Wrong(Agent):
     [
         (lambda it: it.go_to(100.5, 3, speed=1), r"it goes to \(100.5, 3\), out of the field: x is 0 to 100 m"),
         (lambda it: it.go_to(3, -0.1, speed=1), r"it goes to \(3, -0.1\), out of the field"),
-        (lambda it: it.go_to(3, 4, speed=20.5), r"at 20.5 m/s, more than MobilityManager.maxSpeed of node 0, 20"),
+        (
+            lambda it: it.go_to(3, 4, speed=20.5),
+            r"at 20.5 m/s, more than MobilityManager.maxSpeed of node 0, 20: raise that .*--set max_speed=20.5",
+        ),
         (
             lambda it: it.go_to(nextafter(100, 101), 3, speed=1),
             r"it goes to \(100.00000000000001, 3\), out of the field",
@@ -225,6 +255,7 @@ class Wrong(Agent):
         (lambda it: it.go_to(3, 4, speed=Boundless(-1)), "a go_to at -1 m/s: it is at least 0.001 m/s"),
         (lambda it: it.go_to(3, 4, speed=nextafter(0.001, 0)), "a go_to at 0.0009999999999999998 m/s: it is at least"),
         (lambda it: it.go_to(3, 4, speed=0), "a go_to at 0 m/s: it is at least 0.001 m/s"),
+        (lambda it: it.perform([changed(GoTo(3, 4, 1))]), "the x of a go_to is nan"),
         (lambda it: it.go_to(float("nan"), 4, speed=1), "the x of a go_to is nan"),
         (lambda it: it.go_to("3", 4, speed=1), "the x of a go_to is '3', of type str"),
     ],
@@ -242,7 +273,7 @@ def test_a_node_that_its_agent_does_not_move_is_told_the_key(ask: Callable[[Agen
     """As one that stays, or goes by a file."""
     _, (scenario, _) = flight(TOUR, ideal=DISK)
     agent = type("Wrong", (Wrong,), {"asks": ask})
-    key = r'set SN.node\[0\].MobilityManagerName = "AgentMobilityManager"'
+    key = r'set SN.node\[0\].MobilityManagerName = "AgentMobilityManager" .template field: --set mobility=agent;'
     with pytest.raises(AgentError, match=f"of a node that its agent does not move: {key}"):
         rows_of(scenario, agent, make_ideal(scenario))
 

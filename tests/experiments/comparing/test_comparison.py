@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from roambus.bridge.runs.layout import AXIS_TITLES
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.comparison import (
     Compared,
@@ -25,6 +26,7 @@ from roambus.spark.metrics import catalogue as c
 from tests.experiments.measured import measurements
 
 SMALL = measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=4, agents=("mft", "aodv", "third"))
+TITLED = replace(SMALL, sweep={**SMALL.sweep, AXIS_TITLES: {"config": "brokers (number)"}})
 AT_8 = {"speed": ("8",)}
 
 
@@ -230,9 +232,13 @@ def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
     ("asked", "message"),
     [
         (CompareOptions(metrics=("hop_mean",)), "unknown metric 'hop_mean': did you mean 'hops_mean'?"),
-        (CompareOptions(metrics=(c.migrations.column,)), r"none of these runs has migrations \(migrations\)"),
+        (CompareOptions(metrics=(c.migrations.column,)), "none of these runs has migrations: Times that a node which"),
+        (CompareOptions(metrics=(c.copies_heard.column,)), "none of these runs has copies_heard: .*with --level full"),
+        (CompareOptions(metrics=("metres_per_node",)), "roambus aggregate RESULTS --measure travel adds it"),
+        (CompareOptions(metrics=("mac_retransmissions",)), r"--measure .*studies/thesis/metrics\.py adds it"),
         (CompareOptions(("mft", "aodw")), "unknown agent 'aodw': did you mean 'aodv'?"),
         (CompareOptions(against="sped"), "unknown axis 'sped': did you mean 'speed'?"),
+        (CompareOptions(against="brokers"), "unknown axis 'brokers': .*; figures call config so: give config"),
         (CompareOptions(where={"sped": ("2",)}), "unknown axis 'sped': did you mean 'speed'?"),
         (CompareOptions(where={"config": ("C1",)}), "unknown value of config 'C1': there is C16, C2"),
         (CompareOptions(where={"speed": ("3",)}), "unknown value of speed '3': there is 2, 8"),
@@ -241,7 +247,7 @@ def test_what_a_terminal_cannot_show_is_not_listed(tmp_path: Path) -> None:
 def test_names_that_there_are_not(asked: CompareOptions, message: str, tmp_path: Path) -> None:
     """One message that says what is meant, perhaps, and what there is; nothing is written."""
     with pytest.raises(UserError, match=message):
-        compared(tmp_path / "new", asked)
+        compared(tmp_path / "new", asked, TITLED)
     assert not (tmp_path / "new").exists()
 
 

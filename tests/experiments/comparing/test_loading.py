@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from roambus.bridge.runs.layout import SWEEP_FILE
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.comparing import loading
+from roambus.experiments.comparing.comparison import CompareOptions, check_names
 from roambus.experiments.comparing.loading import load
 from roambus.spark.aggregation import aggregate
 from roambus.spark.aggregation.computation import EXTRA, SENT
@@ -56,6 +58,25 @@ def test_a_damaged_run_is_left_out_and_named(tmp_path: Path) -> None:
     assert len(loaded.measured.runs) == 1
     (problem,) = loaded.problems
     assert problem.startswith(f"{cut}: damaged")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (CompareOptions(against="brokers"), "unknown axis 'brokers': there is agent, speed"),
+        (CompareOptions(("b",)), "unknown agent 'b': there is a"),
+        (CompareOptions(where={"speed": ("3",)}), "unknown value of speed '3': there is 2"),
+        (CompareOptions(metrics=("hop_mean",)), "unknown metric 'hop_mean': did you mean 'hops_mean'?"),
+    ],
+)
+def test_a_wrong_name_is_refused_before_anything_is_computed(
+    asked: CompareOptions, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark takes half a minute for a few runs; the folders have the names at once."""
+    monkeypatch.setattr(loading, "metrics_of", None)
+    write_trace(tmp_path, RUN, [])
+    with pytest.raises(UserError, match=message):
+        load(tmp_path, check=partial(check_names, asked=asked))
 
 
 def test_without_traces_the_tables_of_an_aggregation_do(tmp_path: Path) -> None:

@@ -141,9 +141,9 @@ def test_setting_narrows_zipped_axes_and_replaces_plain_ones(sweep: Sweep) -> No
         ({"pause": "long"}, r"--set: pause: long is not a number, at least 0 s"),
         ({"pause": "1,long"}, r"--set: pause: 1,long is not a number, at least 0 s"),
         (
-            {"pause": "1,2"},
-            r"--set: pause=1,2 are several values, and pause is no axis here \(config, speed are\): give one, or write "
-            r'a sweep file with template = "thesis" and, below \[axes\], pause = \["1", "2"\]',
+            {"pause": "1,2.5"},
+            r"--set: pause=1,2.5 are several values, and pause is no axis here \(config, speed are\): give one, or "
+            r'write a sweep file with template = "thesis" and, below \[axes\], pause = \[1, 2.5\]',
         ),
     ],
 )
@@ -166,6 +166,11 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
             "time_limit = 100",
             "time_limit = { a = 1 }",
             "set.time_limit: a table is neither number, text nor truth value",
+        ),
+        (
+            "time_limit = 100",
+            'pause = "1"',
+            r'set: pause: "1" is a text, not a number, at least 0 s: write 1 without quotes',
         ),
         ("seeds = 2", 'backend = "idael"', "unknown backend 'idael': did you mean 'ideal'"),
         ("seeds = 2", "seeds = 0", "seeds: 0 is not a number of seeds"),

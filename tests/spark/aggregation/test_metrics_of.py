@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from roambus.bridge.runs.layout import find_traces
+from roambus.bridge.system.errors import RoambusError
 from roambus.spark.aggregation.aggregate import aggregate, metrics_of
 from roambus.spark.aggregation.traces import list_traces
 from tests.spark.synthetic import random_trace, write_trace
@@ -48,3 +49,11 @@ def test_a_trace_whose_pages_are_damaged_is_reported(results: Path, session: Spa
     metrics, problems = metrics_of(results, traces)
     assert list(problems) == [traces[0].file]
     assert list(metrics.index) == RUNS[1:]
+
+
+def test_an_aggregation_takes_what_a_comparison_has_computed(results: Path, session: SparkSession) -> None:
+    """Without Spark, unless everything is to be read afresh."""
+    metrics_of(results, list_traces(find_traces(results))[0])
+    assert aggregate(results, "no master is asked for") == []
+    with pytest.raises(RoambusError, match="no master is asked for"):
+        aggregate(results, "no master is asked for", afresh=True)

@@ -59,6 +59,31 @@ def test_the_longest_queue_is_that_of_one_node_of_an_island() -> None:
     assert measured(FERRY.metrics, rows)[LONGEST_QUEUE] == 2
 
 
+def test_a_crash_empties_the_queue_of_its_node_alone() -> None:
+    """Two wait at node 0, and after its crash one; node 1 keeps its three."""
+    rows = [
+        *(note(1, 0, "keep", f"0.{number}") for number in range(2)),
+        *(note(1, 1, "keep", f"1.{number}") for number in range(2)),
+        {"time_s": 2, "node": 0, "event": "crash"},
+        *(note(3, node, "keep", f"{node}.9") for node in (0, 1)),
+    ]
+    assert measured(FERRY.metrics, rows)[LONGEST_QUEUE] == 3
+    assert measured(FERRY.metrics, [row for row in rows if row["node"] == 0])[LONGEST_QUEUE] == 2
+
+
+def test_a_packet_that_is_dropped_leaves_the_queue_as_it_is() -> None:
+    """The host writes its row with a type of message; the notification waits on."""
+    lost = {**note(2, 0, "drop", "0.0"), "message_type": "CARRIED", "peer": 16, "detail": "queue full"}
+    rows = [note(1, 0, "keep", "0.0"), lost, note(3, 0, "keep", "0.1")]
+    assert measured(FERRY.metrics, rows)[LONGEST_QUEUE] == 2
+
+
+def test_a_notification_that_takes_the_place_of_another_makes_no_queue_longer() -> None:
+    """An agent that keeps it first writes both rows in one instant; a node beside it does not matter."""
+    rows = [note(1, 0, "keep", "0.0"), note(2, 0, "keep", "0.1"), note(2, 1, "keep", "1.0"), note(2, 0, "drop", "0.0")]
+    assert measured(FERRY.metrics, rows)[LONGEST_QUEUE] == 1
+
+
 def test_the_delay_from_quiet_islands_leaves_out_the_others() -> None:
     """Nodes 0 to 7 are on busy ones."""
     rows = [
