@@ -81,7 +81,7 @@ def errors_of(module: str, what: str) -> Iterator[None]:
     """Raise UserError, beginning with `what`, for whatever a package's module raises in the block; ours has none."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, UserError) or module.startswith(f"{DISTRIBUTION}."):
             raise
         problem = " ".join(_NOISE.sub("", str(error)).split())

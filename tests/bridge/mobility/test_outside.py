@@ -29,6 +29,15 @@ class Given(Mobility):
         yield from self.points
 
 
+class Leaving(Given):
+    """Ends Python."""
+
+    def onward(self, start: WayPoint, field_m: tuple[float, float], random: np.random.Generator) -> Iterator[Any]:
+        """Yield nothing."""
+        yield from ()
+        raise SystemExit(0)
+
+
 def way(*points: Any, update_interval: int = 100) -> list[WayPoint]:
     """Return the way that is checked."""
     return list(onward(Given(points, update_interval), WayPoint(0.0, 1.0, 1.0), FIELD, np.random.default_rng(1)))
@@ -60,6 +69,12 @@ def test_a_point_to_which_no_node_goes_is_refused_with_the_model(point: object, 
         way((2.0, 2.0, 2.0), point)
     assert str(refused.value).startswith(f"the mobility model {__name__}.Given")
     assert problem in str(refused.value)
+
+
+def test_a_model_does_not_end_the_command() -> None:
+    """Its exit would be a success without results."""
+    with pytest.raises(UserError, match="raised SystemExit: 0"):
+        list(onward(Leaving(), WayPoint(0.0, 1.0, 1.0), FIELD, np.random.default_rng(1)))
 
 
 def test_who_moves_has_an_interval_of_updates() -> None:
