@@ -7,9 +7,11 @@ metric.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -17,6 +19,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, LACKING
 from roambus.experiments.measurements import Measurements, rows_at
+from roambus.python_protocol.simtime import parse_time, to_seconds
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
 from roambus.spark.metrics.metric import Scale, Support
 
@@ -74,6 +77,30 @@ NAMES = {
 _DECADE = 10
 FEW = 6
 """With fewer seeds a share's values themselves are drawn."""
+
+
+_QUANTITY = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(\D+)")
+"""A number with its unit."""
+
+
+def places(values: Sequence[str]) -> dict[str, float]:
+    """The values' places on the axis: their numbers, of times or of one unit, or else their order."""
+    for read in (float, _seconds, _number_of(values)):
+        with suppress(ValueError):
+            found = {value: read(value) for value in values}
+            if all(map(math.isfinite, found.values())):
+                return found
+    return {value: float(position) for position, value in enumerate(values)}
+
+
+def _seconds(value: str) -> float:
+    return to_seconds(parse_time(value))
+
+
+def _number_of(values: Sequence[str]) -> Callable[[str], float]:
+    """Reads numbers with a unit, if all values have the same."""
+    units = {found and found[1] for found in map(_QUANTITY.fullmatch, values)}
+    return lambda value: float(value.removesuffix(next(iter(units)) or "") if len(units) == 1 else value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,18 +217,19 @@ Drawn = Figure | OwnFigure
 def look_up(measured: Measurements, plan: Plan) -> Figure:
     """The figure with its plan's numbers; without series if none exist."""
     values = tuple(measured.values(plan.x))
-    places = tuple(value for value in values if value != LACKING) or values
-    series = (_series(measured, line, line.metric or plan.metric, plan.x, places) for line in plan.lines)
+    values = tuple(value for value in values if value != LACKING) or values
+    shown = values if plan.x == AGENT else tuple(sorted(values, key=places(values).__getitem__))
+    series = (_series(measured, line, line.metric or plan.metric, plan.x, shown) for line in plan.lines)
     return Figure(
         name=plan.name,
         title=plan.title,
         x_title=plan.x_title or measured.axis_title(plan.x),
         y_title=plan.y_title or measured.title(plan.metric),
-        x_values=places,
+        x_values=shown,
         series=tuple(line for line in series if line.x),
         scale=plan.scale or measured.metric(plan.metric).scale,
         within=measured.metric(plan.metric).support,
-        labels={value: measured.label(plan.x, value) for value in places},
+        labels={value: measured.label(plan.x, value) for value in shown},
         remark=oracle_remark(measured, [line.place.get(AGENT, "") for line in plan.lines]),
     )
 

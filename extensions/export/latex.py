@@ -14,8 +14,9 @@ from pathlib import Path
 
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.comparing.selection import Where, narrow
-from roambus.experiments.figures.drawing import CUT, paints, places
-from roambus.experiments.figures.figure import Figure, Series
+from roambus.experiments.figures.drawing import paints
+from roambus.experiments.figures.figure import Figure, Series, places
+from roambus.experiments.figures.scales import CUT
 from roambus.experiments.figures.style import FigureStyle
 from roambus.experiments.measurements import Measurements, format_mean
 from roambus.experiments.reporting.figure_files import metric_figures
