@@ -1,6 +1,6 @@
 """The workload of a Castalia application, such as ThroughputTest, in the keys of roambus' own.
 
-A sink subscribes to everything; a rate is an interval of publications. All other lines of the application stay comments.
+A sink subscribes to everything; a rate is an interval of publications. All other lines stay comments.
 """
 
 from __future__ import annotations
