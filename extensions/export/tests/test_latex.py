@@ -91,7 +91,7 @@ def test_a_table_says_what_it_shows(tmp_path: Path) -> None:
 def test_a_figure_and_its_table_take_the_width_that_is_asked_for(
     size: tuple[float, float] | None, figure: str, table: str, columns: str, tmp_path: Path
 ) -> None:
-    """In one column a table has a row for each x value; what is wider spans both."""
+    """In one column a table has a row for each x value; a wider one spans both."""
     write_measurements(measurements(configs=("C2", "C4"), speeds=("8",), seeds=3, agents=("mft",)), tmp_path)
     files = {name: "".join(lines) for name, lines in latex_files(tmp_path, Chosen(("messages_per_node",), size=size))}
     assert files["figure-4.8.tex"].startswith(f"\\begin{{{figure}}}\n")
