@@ -123,6 +123,10 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _without_number(caption: str) -> str:
+    return capital(re.sub(r"^Figure [\w.]+: ", "", caption))
+
+
 @dataclass(frozen=True, slots=True)
 class Shown(ABC):
     """The parts of every picture."""
@@ -142,7 +146,10 @@ class Shown(ABC):
     @property
     def caption(self) -> str:
         """The caption."""
-        return f"{capital(self.title)}; {self.intervals}. {self.remark}".rstrip()
+        return self._captioned(self.intervals)
+
+    def _captioned(self, intervals: str) -> str:
+        return f"{capital(self.title)}; {intervals}. {self.remark}".rstrip()
 
     def with_remark(self, text: str) -> Self:
         """The figure whose caption ends with this text, too."""
@@ -151,7 +158,7 @@ class Shown(ABC):
     @property
     def own_caption(self) -> str:
         """The caption for a paper, whose figures have other numbers."""
-        return capital(re.sub(r"^Figure [\w.]+: ", "", self.caption))
+        return _without_number(self.caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +195,26 @@ class Figure(Shown):
     @property
     def intervals(self) -> str:
         """The number of seeds and the kind of the intervals; a single seed has none."""
+        return f"means of {self._seeds}, and each seed as a point" if self.shows_seeds else self._in_full
+
+    @property
+    def table_caption(self) -> str:
+        """The caption of a table of its numbers, which has no points."""
+        has_intervals = not all(math.isnan(low) for series in self.series for low in series.low)
+        where = " after ± or in parentheses" if has_intervals else ""
+        return _without_number(self._captioned(f"{self._in_full}{where}"))
+
+    @property
+    def _seeds(self) -> str:
         counts = sorted({n for series in self.series for n in series.seeds})
-        if counts == [1]:
+        numbers = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        return f"{numbers} seed" if counts == [1] else f"{numbers} seeds"
+
+    @property
+    def _in_full(self) -> str:
+        if self._seeds == "1 seed":
             return "1 seed, so without intervals"
-        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        if self.shows_seeds:
-            return f"means of {seeds} seeds, and each seed as a point"
-        return f"means of {seeds} seeds with 95 % {NAMES[self.within]}"
+        return f"means of {self._seeds} with 95 % {NAMES[self.within]}"
 
 
 @dataclass(frozen=True, slots=True)
