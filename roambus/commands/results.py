@@ -197,8 +197,11 @@ def compare(results: Path, selection: Selection, out: Path | None, own: StudyOpt
     Example: roambus compare results/small --metric messages_per_node --against speed
     """
     from roambus.experiments.comparing.comparison import compare_agents
+    from roambus.experiments.studies.crashes import crashes
 
     loaded, asked = selection.load(results, own)
+    if text := crashes(loaded.measured, loaded.folder):
+        remark(text)
     for compared in compare_agents(loaded.measured, asked, out):
         lines = [compared.text, *map(str, compared.files), ""]
         answer("\n".join(lines), comparisons=[compared.document()])
