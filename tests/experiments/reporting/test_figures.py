@@ -286,7 +286,7 @@ def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
 
 
 def test_rates_near_one_are_distinguished() -> None:
-    """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
+    """Their scale puts 0.96 and 0.99 three times as far apart as a linear one; 1 has a place."""
     assert crowds([0.96, 0.99, 1.0])
     assert not crowds([0.2, 0.5, 0.99])
     whole = folded(1.0) - folded(0.5)
