@@ -124,6 +124,8 @@ def _fit(panel: Panel) -> bool:
     """Wrap titles that are longer than their room, and leave out crowded x labels; return whether any changed."""
     left, bottom, right, top = _cell(panel.axes)
     box, x, y = panel.axes.get_window_extent(), panel.axes.xaxis, panel.axes.yaxis
+    if panel.title is not None:  # a legend stands above
+        top = min(top, Text.get_window_extent(panel.title).y1)
     middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
     before = _texts(panel)
     _wrap(x.label, 2 * min(middle[0] - left, right - middle[0]), Text.get_window_extent(x.label).width)

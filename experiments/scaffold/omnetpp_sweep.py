@@ -15,8 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roambus.bridge.formats.ini.lookup import IGNORED_OBJECT_OPTIONS, IGNORED_OPTIONS, KEYS, STACK
+from roambus.bridge.formats.ini.lookup import (
+    IGNORED_OBJECT_OPTIONS,
+    IGNORED_OPTIONS,
+    KEYS,
+    PER_MANAGER,
+    PER_NODE,
+    STACK,
+)
+from roambus.bridge.formats.ini.syntax import compile_pattern
 from roambus.bridge.keys import EVERY_NODE, path_of
+from roambus.bridge.mobility.registry import MANAGER
 from roambus.bridge.scenario.definition import NetworkSettings
 from roambus.bridge.scenario.macs import PROTOCOL
 from roambus.bridge.system.errors import UserError
@@ -64,7 +73,7 @@ class Converted:
     files: dict[str, Path] = field(default_factory=dict)
     left_out: list[Line] = field(default_factory=list)
     absent: list[Line] = field(default_factory=list)
-    """Those of nodes that the configuration does not have."""
+    """Those of nodes or mobility managers that the configuration does not have."""
 
 
 def convert(ini: Path, config: str) -> Converted:
@@ -134,10 +143,21 @@ def _without_absent(lines: Sequence[Line], found: Iterations, made: Converted) -
     nodes = max((int(text) for text in counts if _WHOLE.fullmatch(text)), default=None)
     for line in lines:
         number = re.search(r"\.node\[(\d+)", line.key)
-        if number and nodes is not None and int(number[1]) >= nodes:
+        is_beyond = number and nodes is not None and int(number[1]) >= nodes
+        if is_beyond or _is_of_other_manager(line, lines):
             made.absent.append(line)
         else:
             yield line
+
+
+def _is_of_other_manager(line: Line, lines: Sequence[Line]) -> bool:
+    """Whether the line is for a mobility manager that its node lacks."""
+    path = re.fullmatch(r"(SN\.node\[\d+\]\.MobilityManager)\.(\w+)", line.key)
+    if path is None:
+        return False
+    named = (other.value for other in lines if compile_pattern(other.key).matches(f"{path[1]}Name"))
+    keys = PER_MANAGER.get(next(named, MANAGER.default or "").strip('"'))
+    return keys is not None and path[2] not in {key.name.rpartition(".")[2] for key in (*keys, *PER_NODE["Mobility"])}
 
 
 def _used_in(line: Line) -> str:

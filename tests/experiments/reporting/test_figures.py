@@ -158,19 +158,19 @@ def test_panels_do_not_repeat_the_title_of_their_axis() -> None:
 @pytest.mark.parametrize(
     ("size", "style"), [("slide", "slide"), ("column", "colour"), ("screen", "grey"), ("7x2", "slide")]
 )
-@pytest.mark.parametrize("count", [2, 3])
-def test_texts_of_panels_do_not_touch(size: str, style: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "at", "x"),
+    [(count, f"subscribers and brokers of each network {count}", "number of nodes that move") for count in (2, 3)]
+    + [(2, "crash share 0.3", "brokers")],
+)
+def test_texts_of_panels_do_not_touch(size: str, style: str, count: int, at: str, x: str) -> None:
     """Nor leave the picture, however large their letters are in it."""
     places = ("5", "10", "20", "40", "80", "100", "110", "120")
     rates = tuple(0.96 for _ in places)
-    line = Series(
-        "an agent", places, rates, rates, rates, tuple(2 for _ in places), {}, tuple((0.9, 1.0) for _ in places)
-    )
-    title = "delivery rate (all), subscribers and brokers of each network 16, speed 8 m/s"
-    figures = [
-        Figure("a", title, "number of nodes that move", "delivery rate (all)", places, (line,), Scale.SHARE)
-        for _ in range(count)
-    ]
+    seeds, values = tuple(2 for _ in places), tuple((0.1, 1.0) for _ in places)
+    lines = tuple(Series(name, places, rates, rates, rates, seeds, {}, values) for name in ("mft", "aodv", "gossip"))
+    title = f"delivery rate (all), {at}"
+    figures = [Figure("a", title, x, "delivery rate (all)", places, lines, Scale.SHARE) for _ in range(count)]
     chosen = read_style("png", size, style)
     with drawing._styled(chosen.settings):
         picture = drawing._picture(figures, *drawing.in_panels(chosen, count))
@@ -286,7 +286,7 @@ def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
 
 
 def test_rates_near_one_are_distinguished() -> None:
-    """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
+    """Their scale puts 0.96 and 0.99 three times as far apart as a linear one; 1 has a place."""
     assert crowds([0.96, 0.99, 1.0])
     assert not crowds([0.2, 0.5, 0.99])
     whole = folded(1.0) - folded(0.5)

@@ -143,9 +143,11 @@ def test_without_an_application_that_is_known_node_0_subscribes(ini: Path) -> No
 def test_lines_that_cannot_count_are_left_out(ini: Path) -> None:
     """Those of nodes beyond the last, and later ones for the same key."""
     more = "sim-time-limit = 600s\nSN.node[4].xCoor = 3\nSN.node[3].xCoor = 3\nSN.node[3].xCoor = 4\n"
+    more += 'SN.node[1].MobilityManagerName = "LineMobilityManager"\n'
+    more += "".join(f"SN.node[{node}].MobilityManager.speed = 5\n" for node in (0, 1))
     ini.write_text(INI.replace("repeat = 3", more))
     made = convert(ini, "slow")
-    assert [line.key for line in made.absent] == ["SN.node[4].xCoor"]
+    assert [line.key for line in made.absent] == ["SN.node[4].xCoor", "SN.node[0].MobilityManager.speed"]
     assert [line for line in made.template.splitlines() if "xCoor" in line] == ["SN.node[3].xCoor = 3"]
     assert "600s" not in made.template
     assert made.template.count("sim-time-limit =") == 1
