@@ -92,6 +92,8 @@ class PausedRun:
         self._backend = backend
         self._end = end
         self._ended = False
+        self._is_waiting = True
+        """Whether the run's thread waits for a further pause, as far as this one has heard."""
         self.agents: Sequence[Agent] = host.agents
         self._thread = threading.Thread(target=self._run, args=(host,), daemon=True)
 
@@ -104,19 +106,27 @@ class PausedRun:
         """Run on for so long; return whether there is more to come. Raise AgentError, BackendError, UserError."""
         if not 0 < seconds <= LONGEST_S:
             raise UserError(f"advance({seconds!r}): give the seconds to run on, above 0")
+        self._wait()  # of an advance that Ctrl-C has ended the run may still be on its way
         if self._ended:
             return False
         pause = self._backend.pause + from_seconds(seconds)
+        self._is_waiting = False
         if self._thread.ident is None:
             self._backend.pause = pause
             self._thread.start()
         else:
             self._backend.pauses.put(pause)
+        self._wait()
+        return not self._ended
+
+    def _wait(self) -> None:
+        """Wait until the run waits, or has ended; raise what ended it."""
+        if self._is_waiting:
+            return
         reached = self._backend.reached.get()
-        self._ended = reached is not True
+        self._is_waiting, self._ended = True, reached is not True
         if isinstance(reached, BaseException):
             raise reached
-        return not self._ended
 
     def _run(self, host: Host) -> None:
         try:

@@ -69,4 +69,5 @@ class TestElectionAndLink(
 
 def test_every_transcript_is_named() -> None:
     """And every one named is there."""
-    assert transcripts_of(PAGES.glob("*.md")) == {file.name for file in (TESTS / "scenarios").glob("*.txt")}
+    pages = [*PAGES.glob("*.md"), *(PAGES.parent / "guide").glob("*.md")]
+    assert transcripts_of(pages) == {file.name for file in (TESTS / "scenarios").glob("*.txt")}

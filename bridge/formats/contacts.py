@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from operator import index
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,7 +61,7 @@ def _checked(contact: Contact, extent: Extent) -> Contact:
     """Return a contact; raise ValueError for one that no file can have, as a package's format may make it."""
     (first, second), start, end = contact
     read_pair(extent, str(first), str(second))
-    if not (first < second and 0 <= start < end):
+    if not (first < second and 0 <= index(start) < index(end)):  # a number of seconds would be some ns
         raise ValueError(f"there is no contact of {first} and {second} from {start} ns to {end} ns")
     return contact
 

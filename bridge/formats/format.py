@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from roambus.bridge.mobility.model import WayPoint
-from roambus.bridge.system.code import DISTRIBUTION, FORMATS, classes, is_own, load, named
+from roambus.bridge.system.code import DISTRIBUTION, FORMATS, classes, errors_of, is_own, load, named
 from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.system.files import read_lines
 from roambus.bridge.trace.schema import LATEST_S
@@ -157,14 +157,9 @@ def read_file(path: Path, kind: type[F], extent: Extent) -> F:
 @contextmanager
 def mistakes_of(reader: Format, place: object) -> Iterator[None]:
     """Raise UserError with a place for a mistake in the file, and for any error of a package's format."""
-    try:
-        with mistakes_at(place):
-            yield
-    except Exception as error:
-        if isinstance(error, UserError) or is_ours(reader):
-            raise
-        format_of = f"{type(reader).__module__}.{type(reader).__name__}"
-        raise UserError(f"{place}: the format {format_of} raised {type(error).__name__}: {error}") from error
+    format_of = f"{type(reader).__module__}.{type(reader).__name__}"
+    with errors_of(type(reader).__module__, f"{place}: the format {format_of}"), mistakes_at(place):
+        yield
 
 
 def is_ours(reader: Format) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.backend import Course, Move
 from roambus.bridge.mobility.model import Mobility, WayPoint
+from roambus.bridge.mobility.outside import onward
 from roambus.bridge.mobility.static import Static
 from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.definition import Scenario
@@ -59,11 +60,11 @@ def path(
     time_limit: SimTime,
     seed: np.random.SeedSequence,
 ) -> Path:
-    """Return the way-points of a node at `start` at time 0."""
+    """Return the way-points of a node at `start` at time 0; raise UserError for a package's that are none."""
     points = [WayPoint(0.0, *start)]
     if isinstance(mobility, Static):  # a generator for each of many nodes that stay would cost more than their ways
         return points
-    for point in mobility.onward(points[0], field_m, np.random.default_rng(seed)):
+    for point in onward(mobility, points[0], field_m, np.random.default_rng(seed)):
         points.append(point)
         if point.time_s * SECOND >= time_limit:
             break

@@ -46,6 +46,7 @@ from roambus.bridge.runs.layout import (
 from roambus.bridge.runs.log import NOTHING_PUBLISHED, log_of, log_of_failure, version_of_code
 from roambus.bridge.scenario import macs, models
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system import code
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
 from roambus.bridge.system.code import MACS, MOBILITIES, PROPAGATIONS, RADIOS, code_hash, find_files, is_own, named
 from roambus.bridge.system.errors import peak_memory_mib
@@ -127,15 +128,21 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     agent = load_agent(plan.agent)
     models = [*_model_sources(plan.ini), *_format_sources(plan)]
     digest.update(code_hash([*EVERY_RUN, *models, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
-    digest.update(data_hash(plan.agent, agent))
+    digest.update(data_hash(plan.agent, agent) + _model_data(plan.ini))
     return digest.hexdigest()
 
 
 def _model_sources(ini: str) -> Iterator[Path]:
     """Yield the files of our models, and of others that the ini names: no import shows them."""
-    for name, is_ours, files in _models():
+    for name, is_ours, files, _ in _models():
         if is_ours or name in ini:
             yield from files
+
+
+def _model_data(ini: str) -> bytes:
+    """Return a hash of the data files of the packages whose models the ini names; empty without any."""
+    modules = (module for name, is_ours, _, modules in _models() if name in ini and not is_ours for module in modules)
+    return code.data_hash(dict.fromkeys(file for module in modules for file in code.data_files(module)))
 
 
 def _format_sources(plan: RunPlan) -> Iterator[Path]:
@@ -145,14 +152,14 @@ def _format_sources(plan: RunPlan) -> Iterator[Path]:
 
 
 @cache
-def _models() -> list[tuple[str, bool, list[Path]]]:
-    """Each model's name, whether it is ours, and its files, found once: a process runs the models that it loaded."""
+def _models() -> list[tuple[str, bool, list[Path], list[str]]]:
+    """Each model's name, whether it is ours, its files and modules, found once: a process runs what it loaded."""
     points = [(name, point, [point.module]) for name, point in named(MOBILITIES).items()]
     of_settings = (MACS, macs.SETTINGS), (PROPAGATIONS, models.PROPAGATIONS.settings), (RADIOS, models.RADIOS.settings)
     for group, settings in of_settings:
         points += [(name, point, [point.module, settings[name].MODULE]) for name, point in named(group).items()]
     return [
-        (name, is_own(point), [file for module in modules for file in find_files(module)])
+        (name, is_own(point), [file for module in modules for file in find_files(module)], modules)
         for name, point, modules in points
     ]
 

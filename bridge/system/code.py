@@ -8,9 +8,11 @@ docstrings, and meanings of parameters and keys, so that only changed behaviour 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.machinery import ModuleSpec, PathFinder
@@ -72,6 +74,22 @@ def classes(group: str, base: type[C]) -> dict[str, type[C]]:
         if not (isinstance(value, type) and issubclass(value, base)):
             raise UserError(f"{group}: {name}: {named(group)[name].value} is not a subclass of {base.__name__}")
     return found
+
+
+@contextmanager
+def errors_of(module: str, what: str) -> Iterator[None]:
+    """Raise UserError, beginning with `what`, for whatever a package's module raises in the block; ours has none."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if isinstance(error, UserError) or module.startswith(f"{DISTRIBUTION}."):
+            raise
+        problem = " ".join(_NOISE.sub("", str(error)).split())
+        raise UserError(f"{what} raised {type(error).__name__}: {problem:.300}") from error
+
+
+_NOISE = re.compile(r"\x1b\[\d*m|Failed in nopython mode pipeline \(step: [^)]*\)")
+"""Of Numba's messages: colours, and a line for each caller before the cause."""
 
 
 def is_own(point: EntryPoint) -> bool:
@@ -155,6 +173,23 @@ def find_files(module: str) -> Sequence[Path]:
     if file is None:
         return ()
     return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else module_files(module, file)
+
+
+def data_files(module: str) -> list[Path]:
+    """Return the files of a foreign package that are no code, templates or sweeps: its code may read them."""
+    file = find_source(module)
+    if file is None or "." not in module or module.startswith(f"{DISTRIBUTION}."):
+        return []
+    return sorted(found for found in file.parent.rglob("[!.]*.*") if found.is_file() and found.suffix not in _NO_DATA)
+
+
+_NO_DATA = {".py", ".pyc", ".j2", ".toml"}
+
+
+def data_hash(files: Iterable[Path]) -> bytes:
+    """Hash the names and contents of files; raise OSError."""
+    parts = (sha256(part).digest() for file in files for part in (file.name.encode(), file.read_bytes()))
+    return b"".join(parts)
 
 
 def find_source(module: str) -> Path | None:

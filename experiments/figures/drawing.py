@@ -3,8 +3,7 @@
 Lines have a colour, a marker and a dash, so no reader depends on colours, and stand apart so that intervals stay
 visible; an agent has the same three in a folder.
 
-Axes hold all intervals and begin at 0 where lengths are compared; panels share a scale. Rates near 0 or 1 get a folded
-scale (logit with offset); a non-linear axis says so.
+Panels share a scale, which is one of `scales`.
 """
 
 # ruff: noqa: E402  # `import_elsewhere` comes before everything else of Matplotlib's, see `mpl`
@@ -21,7 +20,6 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from roambus.bridge.runs.layout import AGENT
 from roambus.bridge.system.process import import_elsewhere
@@ -31,10 +29,10 @@ from roambus.experiments.figures.figure import (
     OwnFigure,
     Series,
     capital,
+    places,
 )
 from roambus.experiments.figures.style import USUAL, FigureStyle
 from roambus.spark.aggregation.aggregate import replace_file
-from roambus.spark.metrics.metric import Scale
 
 mpl: Any = import_elsewhere("matplotlib")
 """Imported from another folder: Matplotlib reads settings from the working folder, perhaps a stranger's."""
@@ -42,82 +40,9 @@ mpl: Any = import_elsewhere("matplotlib")
 from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from roambus.experiments.figures.line_names import Panel, make_room, name_lines
-
-_MARGIN = 0.05
-"""The free share of the height above the highest and below the lowest mark."""
-_OFFSET = 0.004
-"""How far beyond 0 and 1 the folded scale's infinity lies: smaller gives extreme rates more room."""
-_CROWDED, _CROWD = 0.1, 0.5
-"""Rates crowd if such a part is so near to 0 or 1."""
-# The same distances from 0 and from 1, because the scale is the same at both ends.
-_TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1)
-_DECADE = 10
-CUT = ", axis not from 0"
-"""The end of the title of an axis on which lengths cannot be compared."""
-# In full: an offset or a power at the end of the axis is easily overlooked.
-_NUMBERS = FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "\N{MINUS SIGN}"))
-
-
-def crowds(rates: Sequence[float]) -> bool:
-    """Whether a linear axis could not separate most of these rates."""
-    near = sum(min(rate, 1 - rate) <= _CROWDED for rate in rates)
-    return bool(rates) and all(0 <= rate <= 1 for rate in rates) and near > _CROWD * len(rates)
-
-
-def folded(rate: ArrayLike) -> NDArray[np.float64]:
-    """A rate's place on the folded scale, clipped to its ends."""
-    inside = np.clip(np.asarray(rate, dtype=float), -_OFFSET * 0.99, 1 + _OFFSET * 0.99)
-    return np.asarray(np.log((inside + _OFFSET) / (1 - inside + _OFFSET)))
-
-
-def unfolded(place: ArrayLike) -> NDArray[np.float64]:
-    """The rate at a place of the folded scale."""
-    odds = np.exp(np.asarray(place, dtype=float))
-    return np.asarray((odds * (1 + _OFFSET) - _OFFSET) / (1 + odds))
-
-
-def set_scale(axes: Axes, scale: Scale, values: Sequence[float], rates: Sequence[float]) -> str:
-    """Make the vertical axis show `values`; `rates` are the means. Return the title's addition."""
-    low, high = min(values), max(values)
-    if scale is Scale.LOGARITHMIC and low > 0:
-        return _logarithmic(axes, low, high)
-    axes.yaxis.set_major_formatter(_NUMBERS)
-    if scale is Scale.SHARE and crowds(rates):
-        return _folded(axes, low, high)
-    if scale is Scale.SHARE:
-        axes.set_ylim(min(0.0, low), max(1.0, high))
-        return ""
-    bottom = 0.0 if scale is not Scale.CUT and low >= 0 else low - _MARGIN * ((high - low) or 1.0)
-    axes.set_ylim(bottom, high + _MARGIN * ((high - bottom) or 1.0))
-    return CUT if bottom > 0 else ""
-
-
-def _folded(axes: Axes, low: float, high: float) -> str:
-    axes.set_yscale("function", functions=(folded, unfolded))
-    bottom = max((tick for tick in _TICKS if tick <= low + 1e-9), default=0.0)
-    top = min((tick for tick in _TICKS if tick >= high - 1e-9), default=1.0)
-    if bottom == top:
-        bottom, top = max(0.0, bottom - 0.05), min(1.0, top + 0.05)
-    axes.set_ylim(bottom, top)
-    axes.yaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if bottom <= tick <= top]))
-    axes.yaxis.set_minor_locator(NullLocator())
-    return ", logit scale"
-
-
-def _logarithmic(axes: Axes, low: float, high: float) -> str:
-    """Set ticks at more digits where the axis has fewer decades, so that some exist."""
-    reach = (high / low) ** _MARGIN
-    axes.set_yscale("log")
-    axes.set_ylim(low / max(reach, 1.05), high * max(reach, 1.05))
-    subs = (1, 2, 5) if high / low > 2 * _DECADE else (1, 1.5, 2, 3, 5, 7)
-    axes.yaxis.set_major_locator(LogLocator(subs=subs))
-    axes.yaxis.set_major_formatter(_NUMBERS)
-    axes.yaxis.set_minor_locator(NullLocator())
-    return ", logarithmic"
-
+from roambus.experiments.figures.scales import set_scale
 
 _COLOURS = ("#12358A", "#DE7A00", "#B03A7A", "#000000", "#6DB1E8", "#1F9E77", "#8A8A8A")
 """Distinct with every kind of colour vision; the first four differ in lightness, for greyscale prints."""
@@ -127,8 +52,8 @@ _SHADE, _LIGHTEST = 0.8, 0.4
 # As many markers as make no pattern with the dashes: a marker and a dash come together again after 44 lines.
 _MARKERS, _LINES = "osD^vPX<>p*", ("-", "--", "-.", ":")
 _PNG_DPI = 300
-_PANEL_COLUMNS, _PANEL_RATIO, _TITLE_CHARACTERS, _LABEL_CHARACTERS = 2, 0.75, 13, 10
-"""Panels in a row, their height in widths at most; the characters of a title and of a y label that an inch holds."""
+_PANEL_COLUMNS, _PANEL_RATIO = 2, 0.75
+"""Panels in a row, and their height in widths at most."""
 _METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -142,7 +67,7 @@ _NEAR = 0.035
 _SIDE = 0.5
 """How far the axis reaches on both sides of a single x value, or of agents side by side."""
 _ROOM_A_CHARACTER, _ROOM_BETWEEN = 0.025, 0.015
-"""An x label's largest width, and the gap between two, in widths of the axis."""
+"""The least that a character of an x label takes, and the gap between two labels, in widths of the axis."""
 _SEED_SIZE = 3
 """The width of a seed's point, in pt."""
 _NO_STYLE = {"backend", "backend_fallback", "interactive"}
@@ -167,11 +92,16 @@ def write_caption(stem: Path, figures: Sequence[Drawn]) -> Path:
 
 def draw_panels(figures: Sequence[Figure], file: Path, style: FigureStyle = USUAL) -> None:
     """Write one picture of the style's width, two figures a row if it is wide; raises OSError."""
-    columns = 1 if style.is_narrow else min(_PANEL_COLUMNS, len(figures))
-    width = style.size[0] / columns
-    panel = replace(style, size=(width, min(style.size[1], _PANEL_RATIO * width)))
+    panel, columns = in_panels(style, len(figures))
     with _styled(panel.settings):
         _save(_picture(figures, panel, columns), file)
+
+
+def in_panels(style: FigureStyle, count: int) -> tuple[FigureStyle, int]:
+    """The style of each of so many panels, and how many stand in a row."""
+    columns = 1 if style.is_narrow else min(_PANEL_COLUMNS, count)
+    width = style.size[0] / columns
+    return replace(style, size=(width, min(style.size[1], _PANEL_RATIO * width))), columns
 
 
 def _picture(figures: Sequence[Figure], style: FigureStyle, columns: int = 1) -> Picture:
@@ -184,14 +114,10 @@ def _picture(figures: Sequence[Figure], style: FigureStyle, columns: int = 1) ->
         panels.append(_plot(figure, axes, style))
         if len(figures) > 1:
             # The y axis has the metric's title already.
-            title = fill(
-                capital(figure.title.removeprefix(f"{figure.y_title}, ")),
-                round(width * _TITLE_CHARACTERS),
-                break_on_hyphens=False,
-            )
-            axes.set_title(title, loc="left")
+            title = capital(figure.title.removeprefix(f"{figure.y_title}, "))
+            panels[-1] = replace(panels[-1], title=axes.set_title(title, loc="left"))
     name_lines(picture, panels, style.is_narrow)
-    make_room(picture, rows)
+    make_room(picture, panels, rows)
     return picture
 
 
@@ -211,8 +137,9 @@ def _save(picture: Picture, path: Path) -> Path:
 def _plot(figure: Figure, axes: Axes, style: FigureStyle) -> Panel:
     lines, scale = _plot_lines(figure, axes, style)
     axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(fill(figure.y_title + scale, round(style.size[1] * _LABEL_CHARACTERS)))
-    return Panel(axes, lines, [series.label for series in figure.series], paints(figure.series, style))
+    axes.set_ylabel(figure.y_title + scale)
+    names, own = [series.label for series in figure.series], paints(figure.series, style)
+    return Panel(axes, lines, names, own, partial(_labels, places(figure.x_values), figure.labels))
 
 
 def _plot_lines(figure: Figure, axes: Axes, style: FigureStyle) -> tuple[list[ErrorbarContainer], str]:
@@ -284,22 +211,15 @@ def tinted(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - (255 - part) * share):02X}" for part in parts)
 
 
-def places(values: Sequence[str]) -> dict[str, float]:
-    """The values' places on the axis: their numbers, or else their order."""
-    try:
-        return {value: float(value) for value in values}
-    except ValueError:
-        return {value: float(position) for position, value in enumerate(values)}
-
-
-def _labels(places: Mapping[str, float], texts: Mapping[str, str]) -> list[str]:
-    """The values' texts, wrapped; empty where there is no room."""
+def _labels(places: Mapping[str, float], texts: Mapping[str, str], character: float = 0.0) -> list[str]:
+    """The values' texts, wrapped; empty where there is no room, at a character's width in widths of the axis."""
+    letter = max(_ROOM_A_CHARACTER, character)
     width = (max(places.values()) - min(places.values())) or 1.0
-    room = int(1 / len(places) / _ROOM_A_CHARACTER)
+    room = int(1 / len(places) / letter)
     end, labels = -math.inf, {}
     for value, place in sorted(places.items(), key=lambda item: item[1]):
         text = fill(texts.get(value, value), max(1, room), break_long_words=False)
-        middle, half = place / width, max(map(len, text.split("\n"))) * _ROOM_A_CHARACTER / 2
+        middle, half = place / width, max(map(len, text.split("\n"))) * letter / 2
         labels[value] = text if middle - half >= end else ""
         end = middle + half + _ROOM_BETWEEN if text == labels[value] else end
     return [labels[value] for value in places]

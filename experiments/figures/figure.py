@@ -7,9 +7,11 @@ metric.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -17,6 +19,7 @@ import pandas as pd
 
 from roambus.bridge.runs.layout import AGENT, LACKING
 from roambus.experiments.measurements import Measurements, rows_at
+from roambus.python_protocol.simtime import parse_time, to_seconds
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, N
 from roambus.spark.metrics.metric import Scale, Support
 
@@ -76,6 +79,30 @@ FEW = 6
 """With fewer seeds a share's values themselves are drawn."""
 
 
+_QUANTITY = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(\D+)")
+"""A number with its unit."""
+
+
+def places(values: Sequence[str]) -> dict[str, float]:
+    """The values' places on the axis: their numbers, of times or of one unit, or else their order."""
+    for read in (float, _seconds, _number_of(values)):
+        with suppress(ValueError):
+            found = {value: read(value) for value in values}
+            if all(map(math.isfinite, found.values())):
+                return found
+    return {value: float(position) for position, value in enumerate(values)}
+
+
+def _seconds(value: str) -> float:
+    return to_seconds(parse_time(value))
+
+
+def _number_of(values: Sequence[str]) -> Callable[[str], float]:
+    """Reads numbers with a unit, if all values have the same."""
+    units = {found and found[1] for found in map(_QUANTITY.fullmatch, values)}
+    return lambda value: float(value.removesuffix(next(iter(units)) or "") if len(units) == 1 else value)
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """A line: at each x a mean, its 95 % interval (or NaN), and the number of seeds."""
@@ -94,6 +121,10 @@ class Series:
 def capital(text: str) -> str:
     """The text as a sentence begins."""
     return text[:1].upper() + text[1:]
+
+
+def _without_number(caption: str) -> str:
+    return capital(re.sub(r"^Figure [\w.]+: ", "", caption))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +146,10 @@ class Shown(ABC):
     @property
     def caption(self) -> str:
         """The caption."""
-        return f"{capital(self.title)}; {self.intervals}. {self.remark}".rstrip()
+        return self._captioned(self.intervals)
+
+    def _captioned(self, intervals: str) -> str:
+        return f"{capital(self.title)}; {intervals}. {self.remark}".rstrip()
 
     def with_remark(self, text: str) -> Self:
         """The figure whose caption ends with this text, too."""
@@ -124,7 +158,7 @@ class Shown(ABC):
     @property
     def own_caption(self) -> str:
         """The caption for a paper, whose figures have other numbers."""
-        return capital(re.sub(r"^Figure [\w.]+: ", "", self.caption))
+        return _without_number(self.caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +195,26 @@ class Figure(Shown):
     @property
     def intervals(self) -> str:
         """The number of seeds and the kind of the intervals; a single seed has none."""
+        return f"means of {self._seeds}, and each seed as a point" if self.shows_seeds else self._in_full
+
+    @property
+    def table_caption(self) -> str:
+        """The caption of a table of its numbers, which has no points."""
+        has_intervals = not all(math.isnan(low) for series in self.series for low in series.low)
+        where = " after ± or in parentheses" if has_intervals else ""
+        return _without_number(self._captioned(f"{self._in_full}{where}"))
+
+    @property
+    def _seeds(self) -> str:
         counts = sorted({n for series in self.series for n in series.seeds})
-        if counts == [1]:
+        numbers = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        return f"{numbers} seed" if counts == [1] else f"{numbers} seeds"
+
+    @property
+    def _in_full(self) -> str:
+        if self._seeds == "1 seed":
             return "1 seed, so without intervals"
-        seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        if self.shows_seeds:
-            return f"means of {seeds} seeds, and each seed as a point"
-        return f"means of {seeds} seeds with 95 % {NAMES[self.within]}"
+        return f"means of {self._seeds} with 95 % {NAMES[self.within]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,18 +237,19 @@ Drawn = Figure | OwnFigure
 def look_up(measured: Measurements, plan: Plan) -> Figure:
     """The figure with its plan's numbers; without series if none exist."""
     values = tuple(measured.values(plan.x))
-    places = tuple(value for value in values if value != LACKING) or values
-    series = (_series(measured, line, line.metric or plan.metric, plan.x, places) for line in plan.lines)
+    values = tuple(value for value in values if value != LACKING) or values
+    shown = values if plan.x == AGENT else tuple(sorted(values, key=places(values).__getitem__))
+    series = (_series(measured, line, line.metric or plan.metric, plan.x, shown) for line in plan.lines)
     return Figure(
         name=plan.name,
         title=plan.title,
         x_title=plan.x_title or measured.axis_title(plan.x),
         y_title=plan.y_title or measured.title(plan.metric),
-        x_values=places,
+        x_values=shown,
         series=tuple(line for line in series if line.x),
         scale=plan.scale or measured.metric(plan.metric).scale,
         within=measured.metric(plan.metric).support,
-        labels={value: measured.label(plan.x, value) for value in places},
+        labels={value: measured.label(plan.x, value) for value in shown},
         remark=oracle_remark(measured, [line.place.get(AGENT, "") for line in plan.lines]),
     )
 

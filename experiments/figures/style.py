@@ -52,7 +52,14 @@ _SMALL = {
     "errorbar.capsize": 2,
     "axes.linewidth": 0.6,
 }
-_LARGE = {"font.size": 17, "axes.titlesize": 17, "lines.linewidth": 2.5, "lines.markersize": 9, "errorbar.capsize": 5}
+_LARGE = {
+    "font.size": 17,
+    "axes.titlesize": 17,
+    "axes.titlepad": 12,
+    "lines.linewidth": 2.5,
+    "lines.markersize": 9,
+    "errorbar.capsize": 5,
+}
 _USUAL = {"lines.linewidth": 1.5, "lines.markersize": 6, "errorbar.capsize": 3}
 _NARROW = 5.0
 """In inches: a narrower figure has no room for line names beside its axes."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from jinja2.exceptions import TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from roambus.bridge.formats.ini.syntax import logical_lines, without_comment
+from roambus.bridge.formats.ini.syntax import Pattern, compile_pattern, logical_lines, without_comment
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import read_text
 from roambus.python_protocol.settings import unknown
@@ -28,7 +28,12 @@ DEFAULTS = "Castalia.ini"
 """The file that every Castalia project includes; templates have its lines in a part of their own."""
 _MOST_INCLUDES = 10
 """Files in files; more is a circle."""
+WHERE = "name the ini where it lies in its project"
+"""The remedy for a missing file."""
 _MOST_VALUES, _MOST_POINTS = 1000, 100_000
+_REPEATED = ("extends", "constraint")
+"""Every such line counts."""
+_INDICES = re.compile(r"\[(\d+)\.\.(\d+)\]")
 _USE = re.compile(r'\$\{(?P<inner>(?:[^}"]|"[^"]*")*)\}|\$(?P<used>\w+)')
 _INNER = re.compile(r"\s*(?:(?P<name>\w+)\s*=)?(?P<values>.*?)(?:!\s*(?P<beside>\w+)\s*)?", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -99,8 +104,8 @@ def _read(project: Project, file: Path, section: str, depth: int) -> str:
 
 def _included(line: Line) -> Path:
     path = line.file.parent / line.value.strip('"')
-    if path.name != DEFAULTS and not path.is_file():
-        raise line.error(f"there is no file {path}: name the ini where it lies in its project")
+    if not path.is_file():
+        raise line.error(f"there is no file {path}: {WHERE}")
     return path
 
 
@@ -139,6 +144,22 @@ class Iterations:
         together = all(chosen[name][0] == chosen[other][0] for name, other in pairs)
         concerned = (line for line in self.constraints if {*_used(line.value)} & chosen.keys())
         return together and all(_holds(line, texts) for line in concerned)
+
+
+def counting(lines: Iterable[Line]) -> list[Line]:
+    """The lines without those that an earlier one covers; lines with iteration variables stay."""
+    earlier: list[Pattern] = []
+    kept = []
+    for line in lines:
+        if line.key in _REPEATED or "$" in line.value or not _is_covered(line.key, earlier):
+            kept.append(line)
+        earlier.append(compile_pattern(line.key))
+    return kept
+
+
+def _is_covered(key: str, earlier: Iterable[Pattern]) -> bool:
+    ends = [_INDICES.sub(group, key) for group in (r"[\1]", r"[\2]")]
+    return any(all(map(pattern.matches, ends)) for pattern in earlier)
 
 
 def iterations(lines: Iterable[Line]) -> Iterations:

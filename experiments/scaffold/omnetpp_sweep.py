@@ -1,7 +1,8 @@
 """Writes a template and a sweep from a configuration of a Castalia project's omnetpp.ini, completely or not at all.
 
 Channel, radio, MAC and places stay as they are, and files that they name are copied. The project's application gives
-way to an agent, with a workload to change. Iteration variables become axes. Lines that no back-end reads are comments.
+way to an agent, with a workload like its own. Iteration variables become axes. Lines that no back-end reads are
+comments.
 """
 
 from __future__ import annotations
@@ -14,12 +15,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from roambus.bridge.formats.ini.lookup import IGNORED_OBJECT_OPTIONS, IGNORED_OPTIONS, KEYS, STACK
-from roambus.bridge.keys import EVERY_NODE
+from roambus.bridge.formats.ini.lookup import (
+    IGNORED_OBJECT_OPTIONS,
+    IGNORED_OPTIONS,
+    KEYS,
+    PER_MANAGER,
+    PER_NODE,
+    STACK,
+)
+from roambus.bridge.formats.ini.syntax import compile_pattern
+from roambus.bridge.keys import EVERY_NODE, path_of
+from roambus.bridge.mobility.registry import MANAGER
+from roambus.bridge.scenario.definition import NetworkSettings
 from roambus.bridge.scenario.macs import PROTOCOL
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, TEMPLATES
-from roambus.experiments.scaffold.omnetpp_ini import GENERAL, Iterations, Line, iterations, read_project, with_variables
+from roambus.experiments.scaffold import omnetpp_workload as workload
+from roambus.experiments.scaffold.omnetpp_ini import (
+    GENERAL,
+    WHERE,
+    Iterations,
+    Line,
+    counting,
+    iterations,
+    read_project,
+    with_variables,
+)
 from roambus.experiments.sweeps.sweep import label_of
 from roambus.experiments.templates.template import RUN_VARIABLES
 
@@ -35,11 +56,7 @@ SN.node[*].ApplicationName = "BridgeApplication"
 SN.node[*].Application.agent = {{ agent | quoted }}
 SN.node[*].Application.agentParameters = {{ agent_parameters | quoted }}
 """
-_WORKLOAD = """# Node 0 wants everything, and each node publishes once a second: change this to your workload.
-SN.node[0].Application.roles = "publisher subscriber broker"
-SN.node[*].Application.roles = "publisher broker"
-SN.node[*].Application.publishInterval = 1s
-"""
+_NODES = path_of(NetworkSettings, "nodes")
 _NUMBER, _WHOLE = re.compile(r"-?\d*\.?\d+([eE][-+]?\d+)?"), re.compile(r"-?\d+")
 _JINJA = re.compile(r"\{[{%#]")
 _LENGTH, _NAME_OF_MAC = next(key for key in KEYS if key.name == "sim-time-limit"), PROTOCOL.name.rpartition(".")[2]
@@ -55,18 +72,22 @@ class Converted:
     sweep: str = ""
     files: dict[str, Path] = field(default_factory=dict)
     left_out: list[Line] = field(default_factory=list)
+    absent: list[Line] = field(default_factory=list)
+    """Those of nodes or mobility managers that the configuration does not have."""
 
 
 def convert(ini: Path, config: str) -> Converted:
     """Convert a configuration; General alone has the name of the ini's folder. Raises UserError."""
-    lines = read_project(ini).lines(config)
+    lines = counting(read_project(ini).lines(config))
     found = iterations(lines)
     made = Converted(label_of(ini.absolute().parent.name if config == GENERAL else config))
     variables = {name: _Variable(_free(name), values) for name, values in found.values.items()}
     is_own = any(line.key.endswith(".ApplicationName") and OWN_APPLICATION in line.value for line in lines)
     declared = {each.name: each.declaration(name) for name, each in variables.items()}
-    head = [_HEAD, *([] if is_own else [_WORKLOAD]), *_chosen(lines, declared)]
-    body = [text for line in lines if (text := _converted(line, variables, made, ini.parent, is_own))]
+    head = [_HEAD, *([] if is_own else [workload.roles(lines)]), *_chosen(lines, declared)]
+    rest = _without_absent([line for line in lines if line.key not in _keys_of_head(declared)], found, made)
+    body = [text for line in rest if (text := _converted(line, variables, made, ini.parent, is_own))]
+    body += [] if is_own else workload.default_interval(lines)
     comment = f"# {ini.name}, configuration {config}: the first line for a key counts.\n"
     made.template = "\n".join(["".join([_declarations(declared), comment, *head]), *body, ""])
     made.sweep = _sweep(made.name, f"{ini.name}, configuration {config}", lines, found, variables)
@@ -94,15 +115,53 @@ def write(made: Converted, folder: Path) -> Path:
 
 
 def _chosen(lines: Sequence[Line], declared: dict[str, str]) -> Iterator[str]:
-    """Yield lines with variables that the ini lacks, and declare these: the length of the run, and the MAC."""
+    """Yield lines for the length of the run and the MAC, where one value is for all, and declare their variables."""
     length = next((line.value for line in lines if line.key == _LENGTH.name), "")
     if re.fullmatch(r"[\d.]+\s*[a-z]+", length) and "time_limit" not in declared:
         declared["time_limit"] = f'{{ key = "{_LENGTH.name}", default = "{length}" }}'
         yield f"{_LENGTH.name} = {{{{ time_limit | time }}}}\n"
-    if not any(line.key.endswith(_NAME_OF_MAC) for line in lines) and "mac" not in declared:
+    macs = [line for line in lines if line.key.endswith(_NAME_OF_MAC)]
+    mac = next((line.value for line in macs if line.key == PROTOCOL.name), PROTOCOL.default)
+    if all(line.key == PROTOCOL.name and "$" not in line.value for line in macs) and "mac" not in declared:
         others = 'others = "with --backend castalia one of Castalia\'s"'
-        declared["mac"] = f"{{ key = {json.dumps(PROTOCOL.name)}, default = {PROTOCOL.default}, {others} }}"
+        declared["mac"] = f"{{ key = {json.dumps(PROTOCOL.name)}, default = {mac}, {others} }}"
         yield f"{PROTOCOL.name} = {{{{ mac | quoted }}}}\n"
+
+
+def _keys_of_head(declared: Mapping[str, str]) -> set[str]:
+    """The keys of `_chosen`, which no later line changes."""
+    return {key for name, key in (("time_limit", _LENGTH.name), ("mac", PROTOCOL.name)) if _names(declared, name, key)}
+
+
+def _names(declared: Mapping[str, str], name: str, key: str) -> bool:
+    return f"key = {json.dumps(key)}" in declared.get(name, "")
+
+
+def _without_absent(lines: Sequence[Line], found: Iterations, made: Converted) -> Iterator[Line]:
+    """Yield the lines but those of nodes that there are not, which OMNeT++ passes over."""
+    counts = next(([line.value, *found.values.get(_used_in(line), ())] for line in lines if line.key == _NODES), [])
+    nodes = max((int(text) for text in counts if _WHOLE.fullmatch(text)), default=None)
+    for line in lines:
+        number = re.search(r"\.node\[(\d+)", line.key)
+        is_beyond = number and nodes is not None and int(number[1]) >= nodes
+        if is_beyond or _is_of_other_manager(line, lines):
+            made.absent.append(line)
+        else:
+            yield line
+
+
+def _is_of_other_manager(line: Line, lines: Sequence[Line]) -> bool:
+    """Whether the line is for a mobility manager that its node lacks."""
+    path = re.fullmatch(r"(SN\.node\[\d+\]\.MobilityManager)\.(\w+)", line.key)
+    if path is None:
+        return False
+    named = (other.value for other in lines if compile_pattern(other.key).matches(f"{path[1]}Name"))
+    keys = PER_MANAGER.get(next(named, MANAGER.default or "").strip('"'))
+    return keys is not None and path[2] not in {key.name.rpartition(".")[2] for key in (*keys, *PER_NODE["Mobility"])}
+
+
+def _used_in(line: Line) -> str:
+    return next(iter(iterations([line]).values), line.value.strip("${}"))
 
 
 def _converted(
@@ -112,15 +171,30 @@ def _converted(
     if line.key in _OF_SWEEPS or line.key in _keys_of_part():
         return None
     is_application = re.search(r"\.Application(Name$|\.)", line.key) is not None
+    if is_application and not is_own:
+        if workload.is_role(line):
+            return None
+        if text := workload.converted(line, {name: variable.name for name, variable in variables.items()}):
+            return text
     if (is_application and not is_own) or not (is_application or _is_read(line.key)):
         made.left_out.append(line)
         return f"# {_escaped(f'{line.key} = {line.value}')}"
     value = _JINJA.sub(_raw, line.value) if "$" not in line.value else None
     value = value or with_variables(line, {name: variable.written for name, variable in variables.items()})
-    if (named := _PATH.fullmatch(value)) and "/" in named[1] and (file := folder / named[1]).is_file():
+    if (named := _PATH.fullmatch(value)) and (file := _file(line, folder, named[1])):
         made.files[file.name] = file
         value = f'"{file.name}"'
     return f"{line.key} = {value}"
+
+
+def _file(line: Line, folder: Path, name: str) -> Path | None:
+    """The file that a line names, or None for another text and for a file of every template; raises UserError."""
+    names_file = line.key.lower().endswith("file") and "." in line.key
+    if (names_file or "/" in name) and (folder / name).is_file():
+        return folder / name
+    if names_file and "{" not in name and not ("/" not in name and (TEMPLATES / name).is_file()):
+        raise line.error(f"there is no file {folder / name}: {WHERE}")
+    return None
 
 
 def _is_read(key: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from roambus.bridge.runs.layout import AGENT, AGENTS, BACKEND, LACKING, SEED, SET, TEMPLATE, count_runs
 from roambus.experiments.measurements import Measurements
+from roambus.experiments.studies.crashes import crashes
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, origin_of
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep
@@ -60,7 +61,7 @@ def differences(found: SweepResults) -> list[Difference]:
 
 
 def conditions(found: SweepResults) -> str:
-    """One or two sentences on the differences, for captions and heads; empty if there are none."""
+    """Sentences on the differences and on crashes, for captions and heads; empty if there are none."""
     differing = differences(found)
     study = found.origin.study.name if found.origin else ""
     other = "; ".join(f"{name} {here} (study: {there})" for name, here, there, is_part in differing if not is_part)
@@ -68,6 +69,7 @@ def conditions(found: SweepResults) -> str:
     sentences = (
         other and f"Conditions differ from those of study {study}: {other}.",
         part and f"Only a part of study {study} was run: {part}.",
+        crashes(found.measured, found.folder),
     )
     return " ".join(filter(None, sentences))
 

@@ -45,6 +45,11 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option(
     "--metric", "metrics", multiple=True, type=METRIC_NAME, metavar="NAME", help="With latex: draws only this metric."
 )
+@click.option(
+    "--against",
+    metavar="AXIS",
+    help="With latex: this axis is the x axis, as for roambus figures.  [default: as planned]",
+)
 @WHERE
 @click.option("--size", metavar="NAME|WxH", help="With latex: the size of a figure, as for roambus figures.")
 @MEASURE
@@ -54,6 +59,7 @@ def export(
     out: Path | None,
     agents: str | None,
     metrics: Sequence[str],
+    against: str | None,
     wheres: Sequence[str],
     size: str | None,
     measure: Sequence[str],
@@ -90,10 +96,12 @@ def export(
         announce_code(agent, remark)
     if path is None and (formats != [DISSECTOR] or not named):
         raise UserError("give RESULTS: only --format dissector with --agents needs none")
-    if LATEX not in formats and (given := [name for name in ("metrics", "wheres", "size") if is_given(name)]):
+    if LATEX not in formats and (
+        given := [name for name in ("metrics", "against", "wheres", "size") if is_given(name)]
+    ):
         raise UserError(f"--{given[0].removesuffix('s')} requires --format latex")
     shape = read_style("png", size, "colour").size if size else None
-    asked = ExportOptions(formats, out, named, Chosen(metrics, values_of(wheres), shape), measure)
+    asked = ExportOptions(formats, out, named, Chosen(metrics, values_of(wheres), shape, against), measure)
     written = [write_dissector(Path(), named, out or Path())] if path is None else export_results(path, asked)
     answer(files=[])
     problems: list[str] = []

@@ -111,6 +111,9 @@ def sweep(ini: Path, config: str) -> None:
     file = write(made, Path(made.name))
     if left := [f"{line.key} ({line.file.name}:{line.number})" for line in made.left_out]:
         remark(f"{len(left)} lines that roambus does not read are comments in the template: {', '.join(left)}")
+    if absent := [f"{line.key} ({line.file.name}:{line.number})" for line in made.absent]:
+        reason = "this configuration lacks their nodes or mobility"
+        remark(f"{len(absent)} lines are left out, because {reason}: {', '.join(absent)}")
     try:
         plan_runs(read_sweep(str(file)), file.parent / "results")
         backend = "radio"

@@ -33,6 +33,7 @@ from roambus.spark.metrics.catalogue import MAIN_METRICS
 if TYPE_CHECKING:
     from roambus.experiments.comparing.comparison import CompareOptions
     from roambus.experiments.comparing.loading import Loaded
+    from roambus.experiments.measurements import Measurements
     from roambus.experiments.studies.study import Study
 
 
@@ -199,6 +200,7 @@ def compare(results: Path, selection: Selection, out: Path | None, own: StudyOpt
     from roambus.experiments.comparing.comparison import compare_agents
 
     loaded, asked = selection.load(results, own)
+    _tell_of_crashes(loaded.measured, loaded.folder)
     for compared in compare_agents(loaded.measured, asked, out):
         lines = [compared.text, *map(str, compared.files), ""]
         answer("\n".join(lines), comparisons=[compared.document()])
@@ -232,9 +234,11 @@ def figures(results: Path, selection: Selection, style: FigureStyle, own: StudyO
         files, problems = _draw_comparison(results, selection, style, own, out)
     else:
         from roambus.experiments.reporting.figure_files import draw_figures
-        from roambus.experiments.studies.study import existing_folder
+        from roambus.experiments.studies.study import existing_folder, read_results
 
-        files = draw_figures(existing_folder(results), own.load_study(), style, selection.metrics, out)
+        files = draw_figures(existing_folder(results), study := own.load_study(), style, selection.metrics, out)
+        for sweep in read_results(results, study).sweeps:
+            _tell_of_crashes(sweep.measured, sweep.folder)
     for path in files:
         answer(path, files=[path])
     report_problems(problems)
@@ -247,9 +251,17 @@ def _draw_comparison(
     from roambus.experiments.studies.conditions import conditions_of
 
     loaded, asked = selection.load(results, own)
+    _tell_of_crashes(loaded.measured, loaded.folder)
     text = conditions_of(loaded.measured, loaded.folder, own.load_study())
     files = draw_compared(loaded.measured, asked, out or _figures_folder(loaded.folder), style, text)
     return list(files), loaded.problems
+
+
+def _tell_of_crashes(measured: Measurements, folder: Path | None) -> None:
+    from roambus.experiments.studies.crashes import crashes
+
+    if text := crashes(measured, folder):
+        remark(text)
 
 
 def _figures_folder(results: Path) -> Path:

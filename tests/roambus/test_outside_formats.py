@@ -41,7 +41,7 @@ def test_nodes_go_as_the_track_says(site: Path, call: Call) -> None:
     assert "error" not in walk(call, "--level", "full")
     moves = [row for row in trace_of(site, "out") if row["event"] == "move"]
     places = {(row["node"], row["time_s"]): tuple(map(float, str(row["detail"]).split())) for row in moves}
-    assert places[0, 0.0] == (0, 0)
+    assert places[0, 0.0] == pytest.approx((0, 0))
     assert places[0, 20.0] == pytest.approx((0, 22.24), abs=0.01)
     assert places[1, 0.0] == pytest.approx((20.56, 11.12), abs=0.01)
 

@@ -78,6 +78,9 @@ def test_a_change_of_the_model_is_another_run(site: Path, call: Call) -> None:
     model = site / "drift/model.py"
     model.write_text(model.read_text() + "\n# a comment\n")
     assert run_drifting(call).returncode == 0
+    (site / "drift/winds.csv").write_text("1,2\n")
+    assert "--replace" in run_drifting(call).stderr, "the model may read it"
+    (site / "drift/winds.csv").unlink()
     model.write_text(model.read_text().replace("at.time_s + 1", "at.time_s + 1.0 * 2"))
     done = run_drifting(call)
     assert done.returncode == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -116,3 +117,32 @@ def test_unknown_settings_are_refused() -> None:
         roambus.paused_run("field", "gossip", settings={"nodse": 3}),
     ):
         pass
+
+
+def test_a_run_goes_on_after_an_interrupted_advance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After Ctrl-C the next advance begins where the interrupted one ends; never do both threads run."""
+    with roambus.paused_run("field", Witness, settings=SETTINGS, seed=5, backend="ideal") as run:
+        reached = run._backend.reached
+        with monkeypatch.context() as interrupted:
+            interrupted.setattr(run._backend, "reached", Interrupting(reached))
+            with pytest.raises(KeyboardInterrupt):
+                run.advance(2.0)
+        assert run.advance(1.0)
+        assert run.now == 3.0
+        assert reached.empty(), "nothing is left of the interrupted advance"
+        assert run._backend.now >= from_seconds(3.0), "the run has come to its pause"
+
+
+class Interrupting:
+    """A queue in which Ctrl-C meets whoever waits."""
+
+    def __init__(self, queue: SimpleQueue[BaseException | bool]) -> None:
+        self._queue = queue
+
+    def put(self, reached: BaseException | bool) -> None:
+        """As the queue does."""
+        self._queue.put(reached)
+
+    def get(self) -> bool:
+        """Be interrupted."""
+        raise KeyboardInterrupt

@@ -61,6 +61,8 @@ from roambus.python_protocol.roles import BROADCAST, NodeId
 from roambus.python_protocol.simtime import MICROSECOND, SimTime
 from roambus.python_protocol.trace_rows import CRASH
 
+MOST_DONE = 1000
+"""Moves that have happened and are kept: each course of an agent copies all moves."""
 FRAMES = 256
 """Frames for which there is room at first; the room is doubled when it is used up."""
 
@@ -148,6 +150,9 @@ class RadioBackend:
 
     def _steer(self, course: Course) -> None:
         state, done = self._state, int(self._state.run["moves"][0])
+        if done > MOST_DONE:
+            state = state._replace(moves=state.moves[done:])
+            state.run["moves"], state.nodes["moves_seen"], done = 0, -1, 0  # the next frames find their hearers afresh
         moves = self._steering.follow(course, state.moves, done, int(state.nodes["cell"][course.node]))
         self._state = state._replace(moves=moves)
 

@@ -26,6 +26,7 @@ from roambus.bridge.mobility.steered import Steered
 from roambus.bridge.scenario.ideal import MeasuredLinks
 from roambus.bridge.scenario.propagation import Propagation
 from roambus.bridge.scenario.radio import ChannelSettings, GivenLosses
+from roambus.bridge.system.code import errors_of
 from roambus.bridge.system.errors import UserError
 from roambus.python_protocol.roles import NodeId
 from roambus.python_protocol.simtime import SECOND, SimTime
@@ -114,24 +115,36 @@ def _losses(
 ) -> Iterator[tuple[Indices, Indices, Decibels, Decibels]]:
     """Yield blocks of pairs: first, second, dB there, and dB back."""
     model, places = model_of(law), ground.places
-    reach = min(model.reach_m(law, ground.loudest_dbm, ground.threshold_dbm), _diagonal(places))
-    draw = model.draws(law, random, count_pairs(reach, places))
     middles = places + ground.middle_m
-    for first, second, distance in pairs_within(reach, places):
-        pairs = Pairs(middles, first, second, distance)
-        more, apart = draw(pairs)
-        mean = model.mean_db(law, pairs) + more
-        there, back = mean + apart, mean - apart
-        _check_losses(law, pairs, there + back)
-        yield first, second, there, back
+    with errors_of(law.MODULE, f"the path loss {law.MODULE}"):
+        reach = _reach(law, ground)
+        draw = model.draws(law, random, count_pairs(reach, places))
+        for first, second, distance in pairs_within(reach, places):
+            pairs = Pairs(middles, first, second, distance)
+            more, apart = draw(pairs)
+            mean = model.mean_db(law, pairs) + more
+            there, back = mean + apart, mean - apart
+            _check_losses(law, pairs, there + back)
+            yield first, second, there, back
+
+
+def _reach(law: Propagation, ground: Ground) -> float:
+    """Return the distance within which ways are sought; refuse one that would silently leave all out."""
+    reach = model_of(law).reach_m(law, ground.loudest_dbm, ground.threshold_dbm)
+    if not reach >= 0:
+        raise UserError(f"{law.MODULE}: reach_m returns {reach}: it must be metres, from 0 to infinity")
+    return min(reach, _diagonal(ground.places))
 
 
 def _check_losses(law: Propagation, pairs: Pairs, sums: Decibels) -> None:
-    """Refuse losses of another number, and no numbers: NaN would silently be no way."""
+    """Refuse losses of another number, and no numbers: NaN would silently be no way, and -inf drown all others."""
     if np.shape(sums) != pairs.distance_m.shape:
         raise UserError(f"{law.MODULE}: for {len(pairs.distance_m)} pairs it has losses of the shape {np.shape(sums)}")
-    if np.isnan(sums).any():
-        (x1, y1), (x2, y2) = (ends[np.isnan(sums)][0].tolist() for ends in (pairs.start_m, pairs.end_m))
+    if sums.dtype.kind == "c":
+        raise UserError(f"{law.MODULE}: its losses are complex numbers")
+    wrong = ~(sums > -np.inf)
+    if wrong.any():
+        (x1, y1), (x2, y2) = (ends[wrong][0].tolist() for ends in (pairs.start_m, pairs.end_m))
         raise UserError(f"{law.MODULE}: from ({x1:g}, {y1:g}) to ({x2:g}, {y2:g}) m the path loss is no number")
 
 

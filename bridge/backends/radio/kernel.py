@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -35,7 +36,7 @@ from roambus.bridge.backends.radio.reception.interface import ReceptionModel
 from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.system.code import find_files, hash_files
+from roambus.bridge.system.code import DISTRIBUTION, code_hash, data_files, data_hash, errors_of, find_files, hash_files
 from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
@@ -63,11 +64,16 @@ class Parts(NamedTuple):
         return cls(mac_of(scenario), fading_of(scenario), reception_of(scenario))
 
     @property
+    def modules(self) -> tuple[str, ...]:
+        """The names of the MAC's module, and of those that vary ways or receive in place of ours."""
+        own = [part for part in (self.fading, self.reception) if part not in (temporal, bit_errors)]
+        parts: list[Any] = [self.mac, *own]
+        return tuple(part.__name__ for part in parts)
+
+    @property
     def name(self) -> str:
         """The name of the loop in Numba's cache."""
-        own = [part for part in (self.fading, self.reception) if part not in (temporal, bit_errors)]
-        modules: list[Any] = [self.mac, *own]
-        return "_".join(_with_hash(module.__name__) for module in modules)
+        return "_".join(map(_with_hash, self.modules))
 
 
 def bind(s: State, chosen: Parts) -> Advance:
@@ -77,7 +83,8 @@ def bind(s: State, chosen: Parts) -> Advance:
         signature, loop = (typeof(s), int64, int64), _loop(chosen)
         # Of processes that start together one compiles, and the others read what it has made.
         alone = locked(Path(loop.stats.cache_path)) if is_compiled(chosen) is False else nullcontext()
-        with interrupts_postponed(), alone:
+        module = next((part for part in chosen.modules if not part.startswith(f"{DISTRIBUTION}.")), DISTRIBUTION + ".")
+        with interrupts_postponed(), alone, errors_of(module, f"the radio cannot be compiled with {module}, which"):
             loop.compile(signature)
         _BOUND[name] = loop.get_overload(signature)
     return _BOUND[name]
@@ -116,8 +123,13 @@ def _loop(chosen: Parts) -> Any:
 
 @cache
 def _with_hash(module: str) -> str:
-    """A name that changes with the module's own code, which may lie outside of this package."""
-    return f"{module.rpartition('.')[2]}_{hash_files(set(find_files(module))).hex()[:16]}"
+    """A name that changes with the module's code, and outside of this package with what that imports and may read."""
+    files = find_files(module)
+    if module.startswith(f"{DISTRIBUTION}."):
+        found = hash_files(set(files))
+    else:  # the loop has arrays of the module as constants
+        found = sha256(code_hash(files) + data_hash(data_files(module))).digest()
+    return f"{module.rpartition('.')[2]}_{found.hex()[:16]}"
 
 
 def _advance(s: State, frames: int, until: SimTime) -> Reached:

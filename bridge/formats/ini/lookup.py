@@ -293,7 +293,11 @@ class Lookup:
         raise self._ini.error(entries[0], f"{_UNKNOWN}; so are {keys}")
 
     def _refuse_other(self, entry: Entry) -> None:
-        """Raise UserError for a key of a model that is not chosen, or of a MAC that the node lacks."""
+        """Raise UserError for a key of a node beyond the last, of a model that is not chosen, or of another MAC."""
+        number = re.search(r"\.node\[(\d+)", entry.key)
+        if number and int(number[1]) not in self.nodes:
+            last, count = self.nodes[-1], f"{_NODES.name} is {len(self.nodes)}"
+            raise self._ini.error(entry, f"there is no node {number[1]}: {count}, so the last node is {last}")
         for models, name in ((kind, name) for kind in KINDS for name in kind.keys):
             own, what, keys = self._chosen(models.key), models.what, models.keys[name]
             if own and name != own and any(entry.pattern.matches(key.name) for key in keys):

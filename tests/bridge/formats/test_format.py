@@ -146,6 +146,8 @@ def test_ways_that_no_node_can_go_are_refused(
         (((1, 0), 0, 1), "there is no contact of 1 and 0 from 0 ns to 1 ns"),
         (((0, 1), 1, 1), "there is no contact of 0 and 1 from 1 ns to 1 ns"),
         (((0, 1), -1, 1), "there is no contact of 0 and 1 from -1 ns to 1 ns"),
+        (((0, 1), 1.5, 3.25), "the format .* raised TypeError: 'float' object cannot be"),
+        (((0, 1), 0, float("inf")), "the format .* raised TypeError"),
     ],
 )
 def test_contacts_that_cannot_be_are_refused(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from math import nextafter
 from random import Random
@@ -17,13 +18,15 @@ from roambus.bridge.backends.ideal.backend import make_ideal
 from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.mobility.given_way import GivenWay
 from roambus.bridge.mobility.steered import Steered
-from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.definition import Command as Planned
+from roambus.bridge.scenario.definition import Publications, Scenario, Subscription, Workload
 from roambus.bridge.scenario.ideal import IdealLinks
 from roambus.bridge.scenario.plans import Fault, FaultKind, Partition
 from roambus.bridge.system.errors import AgentError, UserError
 from roambus.python_protocol.actions import GoTo
 from roambus.python_protocol.agent import Agent, on
-from roambus.python_protocol.events import Crashed, Started
+from roambus.python_protocol.events import Crashed, Started, Subscribe
+from roambus.python_protocol.filters import parse_filter
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 from tests.support.flights import (
     LASTING,
@@ -75,6 +78,13 @@ def test_a_flight_by_commands_is_the_flight_of_a_movement_file(
     rows = rows_of(*commanded, make(commanded[0]))
     assert rows == rows_of(*given_way, make(given_way[0]))
     assert {row["peer"] for row in rows if (row["event"], row["node"]) == ("hear", 0)} >= {1, 2}
+
+
+def test_a_receiver_shows_what_a_command_of_that_instant_did() -> None:
+    """A fix of the very time of a go_to has the new velocity, though the agent had one before."""
+    nodes = tuple(replace(node, fix_interval=SECOND) for node in flying(Steered()).nodes)
+    by_agent, by_file = flock([TOUR], nodes=nodes, ideal=DISK)
+    assert rows_of(*by_agent, make_ideal(by_agent[0])) == rows_of(*by_file, make_ideal(by_file[0]))
 
 
 def test_a_node_that_turns_back_is_seen_in_its_cell_again() -> None:
@@ -170,6 +180,14 @@ def test_nodes_that_fly_meet_as_nodes_that_go_by_a_file(make: Make, seed: int, d
     assert rows == rows_of(*given_way, make(given_way[0]))
     met = {(row["node"], row["peer"]) for row in rows if row["event"] == "hear"}
     assert len(met & {(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1), (0, 3), (1, 3), (2, 3)}) > 3
+
+
+def test_moves_that_have_happened_can_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes go on meeting as before."""
+    commanded, given_way = crowd(1, 0)
+    rows = rows_of(*given_way, RadioBackend(given_way[0]))
+    monkeypatch.setattr("roambus.bridge.backends.radio.backend.MOST_DONE", 1)
+    assert rows_of(*commanded, RadioBackend(commanded[0])) == rows
 
 
 @pytest.mark.parametrize("early", [0, SECOND])
@@ -275,6 +293,28 @@ def test_a_node_that_its_agent_does_not_move_is_told_the_key(ask: Callable[[Agen
     agent = type("Wrong", (Wrong,), {"asks": ask})
     key = r'set SN.node\[0\].MobilityManagerName = "AgentMobilityManager" .template field: --set mobility=agent;'
     with pytest.raises(AgentError, match=f"of a node that its agent does not move: {key}"):
+        rows_of(scenario, agent, make_ideal(scenario))
+
+
+AROUND_ME, EVERYWHERE = parse_filter("within 10 of me"), parse_filter("all")
+NEVER = LASTING + SECOND
+
+
+@pytest.mark.parametrize(
+    ("workload", "reason"),
+    [
+        (Workload(subscriptions=(Subscription(0, NEVER, AROUND_ME),)), "its node subscribes to an area around itself"),
+        (Workload(commands=(Planned(NEVER, 0, Subscribe(AROUND_ME)),)), "its node subscribes to an area around itself"),
+        (Workload(publications=(Publications(0, NEVER, NEVER, SECOND, (), 0, placed=True),)), "publishes where it is"),
+        (Workload(subscriptions=(Subscription(0, NEVER, EVERYWHERE), Subscription(1, NEVER, AROUND_ME))), None),
+        (Workload(publications=(Publications(0, NEVER, NEVER, SECOND, (), 0),)), None),
+    ],
+)
+def test_a_node_whose_place_was_planned_cannot_move(workload: Workload, reason: str | None) -> None:
+    """Who is to deliver follows from it; another node's place, or what does not depend on places, is no reason."""
+    agent = type("Wrong", (Wrong,), {"asks": lambda it: it.go_to(3, 4, speed=1)})
+    scenario = flying(Steered(), ideal=DISK, workload=workload)
+    with pytest.raises(AgentError, match=f"{reason}.*: it cannot move") if reason else nullcontext():
         rows_of(scenario, agent, make_ideal(scenario))
 
 

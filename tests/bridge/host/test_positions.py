@@ -64,7 +64,7 @@ def places(*nodes: NodeSettings, **changes: Any) -> Scenario:
 
 
 def looks(described: Scenario, agent: type[Agent] = Located) -> list[tuple[float, int, str]]:
-    """What the agents noted."""
+    """The notes of the agents."""
     trace = TraceWriter()
     Host(described, agent, IdealFactory().make(described, agent, Path()), trace).run()
     return [(row["time_s"], row["node"], row["detail"]) for row in trace.table().to_pylist() if row["event"] == "look"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import re
 from dataclasses import replace
@@ -13,13 +14,15 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from matplotlib.text import Text
 
 from roambus.bridge.runs.layout import AXIS_TITLES
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.figures import drawing
-from roambus.experiments.figures.drawing import crowds, draw, draw_panels, folded, unfolded
-from roambus.experiments.figures.figure import Figure, Series
+from roambus.experiments.figures.drawing import draw, draw_panels
+from roambus.experiments.figures.figure import Figure, Series, places
 from roambus.experiments.figures.line_names import spread
+from roambus.experiments.figures.scales import crowds, folded, set_scale, unfolded
 from roambus.experiments.figures.style import USUAL, FigureStyle, read_style
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.reporting.figure_files import EVERY, draw_figures, metric_figures
@@ -152,6 +155,34 @@ def test_panels_do_not_repeat_the_title_of_their_axis() -> None:
     assert [axes.get_title(loc="left") for axes in picture.axes] == ["P", "Q"]
 
 
+@pytest.mark.parametrize(
+    ("size", "style"), [("slide", "slide"), ("column", "colour"), ("screen", "grey"), ("7x2", "slide")]
+)
+@pytest.mark.parametrize(
+    ("count", "at", "x"),
+    [(count, f"subscribers and brokers of each network {count}", "number of nodes that move") for count in (2, 3)]
+    + [(2, "crash share 0.3", "brokers")],
+)
+def test_texts_of_panels_do_not_touch(size: str, style: str, count: int, at: str, x: str) -> None:
+    """Nor leave the picture, however large their letters are in it."""
+    places = ("5", "10", "20", "40", "80", "100", "110", "120")
+    rates = tuple(0.96 for _ in places)
+    seeds, values = tuple(2 for _ in places), tuple((0.1, 1.0) for _ in places)
+    lines = tuple(Series(name, places, rates, rates, rates, seeds, {}, values) for name in ("mft", "aodv", "gossip"))
+    title = f"delivery rate (all), {at}"
+    figures = [Figure("a", title, x, "delivery rate (all)", places, lines, Scale.SHARE) for _ in range(count)]
+    chosen = read_style("png", size, style)
+    with drawing._styled(chosen.settings):
+        picture = drawing._picture(figures, *drawing.in_panels(chosen, count))
+        picture.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in picture.findobj(Text) if text.get_text() and text.get_visible()]
+    inside = picture.bbox.padded(2)
+    assert all(inside.contains(*box.min) and inside.contains(*box.max) for box in boxes)
+    assert not [
+        pair for pair in itertools.combinations([box.padded(-2) for box in boxes], 2) if pair[0].overlaps(pair[1])
+    ]
+
+
 def test_a_value_of_zero_on_a_logarithmic_axis(tmp_path: Path) -> None:
     """A zero cannot stand on a logarithmic axis: the axis is a plain one then, and nothing is lost."""
     zero = Series("a", ("1", "2"), (0.0, 5.0), (0.0, 4.0), (0.0, 6.0), (2, 2))
@@ -255,13 +286,72 @@ def limits(figure: Figure, axes: Axes) -> tuple[float, float]:
 
 
 def test_rates_near_one_are_distinguished() -> None:
-    """On the scale that they get, 0.96 and 0.99 lie three times as far apart as on a linear one; 1 has a place."""
+    """Their scale puts 0.96 and 0.99 three times as far apart as a linear one; 1 has a place."""
     assert crowds([0.96, 0.99, 1.0])
     assert not crowds([0.2, 0.5, 0.99])
     whole = folded(1.0) - folded(0.5)
     assert (folded(0.99) - folded(0.96)) / whole > 3 * (0.99 - 0.96) / 0.5
     assert unfolded(folded(0.97)) == pytest.approx(0.97)
     assert np.isfinite(folded([0.0, 1.0])).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-9, 1e7), (0.9e-3, 9e5), (2.0, 60.0), (3.1, 3.2), (1e-30, 1e30)])
+@pytest.mark.parametrize("size", ["screen", "column", "10x1.5"])
+def test_a_logarithmic_axis_has_numbers(low: float, high: float, size: str) -> None:
+    """At least two, whatever it spans and how low it is, and none on another."""
+    axes = scaled(size, Scale.LOGARITHMIC, [low, high])
+    assert len(apart(axes)) >= 2
+
+
+def scaled(size: str, scale: Scale, values: list[float]) -> Axes:
+    """Axes of a picture of this size, drawn with these values."""
+    picture = Picture(figsize=read_style("png", size, "colour").size)
+    axes = picture.add_subplot()
+    set_scale(axes, scale, values, values[1:])
+    picture.draw_without_rendering()
+    return axes
+
+
+def apart(axes: Axes) -> list[str]:
+    """The texts beside the vertical axis, none of which touches another."""
+    bottom, top = axes.get_ylim()
+    labels = [text for text in axes.get_yticklabels() if bottom <= text.get_position()[1] <= top]
+    ends = [(box.y0, box.y1) for box in (text.get_window_extent() for text in labels)]
+    assert all(above[0] >= below[1] - 1 for below, above in itertools.pairwise(sorted(ends)))
+    return [text.get_text() for text in labels]
+
+
+@pytest.mark.parametrize("size", ["screen", "column", "10x1.5"])
+def test_numbers_of_a_folded_axis_stand_apart(size: str) -> None:
+    """Those of its ends are among them."""
+    axes = scaled(size, Scale.SHARE, [0.0, 0.99, 1.0])
+    assert {"0", "1"} <= set(apart(axes))
+
+
+@pytest.mark.parametrize(
+    ("values", "at"),
+    [
+        (("60s", "10s", "1s"), [60, 10, 1]),
+        (("500ms", "2s", "0"), [0.5, 2, 0]),
+        (("10 m", "250 m"), [10, 250]),
+        (("-5dBm", "0dBm"), [-5, 0]),
+        (("C2", "C32"), [0, 1]),
+        (("1s", "never"), [0, 1]),
+        (("1", "inf"), [0, 1]),
+        (("10m", "1km"), [0, 1]),
+    ],
+)
+def test_an_axis_of_quantities_is_drawn_to_scale(values: tuple[str, ...], at: list[float]) -> None:
+    """Of times in any unit, and of numbers in one; other values stand side by side."""
+    assert list(places(values).values()) == at
+
+
+def test_numbers_ascend_along_an_axis() -> None:
+    """However the sweep lists them; names keep its order."""
+    for values, shown in ((("60s", "10s", "1s"), ("1s", "10s", "60s")), (("large", "small"), ("large", "small"))):
+        found = other_sweep({"size": list(values)})
+        (figure,) = metric_figures(SweepResults(replace(found, sweep={"axes": {"size": values}})))
+        assert (figure.x_values, figure.series[0].x) == (shown, shown)
 
 
 def test_text_stays_text_and_no_title_is_drawn(tmp_path: Path) -> None:

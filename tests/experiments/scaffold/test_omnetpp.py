@@ -13,6 +13,7 @@ from roambus.experiments.inventory import TEMPLATES
 from roambus.experiments.scaffold.omnetpp_ini import iterations, read_project
 from roambus.experiments.scaffold.omnetpp_sweep import convert, write
 from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep_file import read_sweep
 
 INI = """
@@ -54,6 +55,7 @@ def ini(tmp_path: Path) -> Path:
     radio = (TEMPLATES / "CC2420.txt").read_text()
     (tmp_path / "Parameters/Radio/CC2420.txt").write_text(radio)
     (tmp_path / "Parameters/field.ini").write_text("SN.field_x = 60\nSN.field_y = 60\nSN.numNodes = 4\n")
+    (tmp_path / "Parameters/Castalia.ini").write_text("")
     file = tmp_path / "mine/omnetpp.ini"
     file.write_text(INI)
     return file
@@ -70,7 +72,7 @@ def test_a_configuration_runs_as_a_sweep(ini: Path, tmp_path: Path) -> None:
     assert len(plans) == 3 * 3
     assert sorted(path.name for path in (tmp_path / "slow").iterdir()) == ["CC2420.txt", "slow.ini.j2", "slow.toml"]
     duty = [line for line in plans[1].ini.splitlines() if "dutyCycle" in line]
-    assert duty == [f"SN.node[*].Communication.MAC.dutyCycle = {value}" for value in (0.05, 0.5)]
+    assert duty == [f"SN.node[*].Communication.MAC.dutyCycle = {value}" for value in (0.05,)]
     assert "SN.numNodes = 4\n" in plans[0].ini
     assert "sim-time-limit = 100s\n" in plans[0].ini
 
@@ -97,10 +99,70 @@ def test_what_roambus_does_not_read_stays_as_a_comment(ini: Path) -> None:
     left = [f"{line.key} = {line.value}" for line in made.left_out]
     assert left == [
         'SN.node[*].ApplicationName = "ThroughputTest"',
-        "SN.node[*].Application.packet_rate = 5",
         "SN.physicalProcess[0].inputType = 1",
     ]
     assert all(f"\n# {line}\n" in made.template for line in left)
+
+
+APPLICATION = """SN.node[3].Application.isSink = true
+SN.node[1].Application.packet_rate = ${rate=20,40}
+SN.node[2].Application.packet_rate = 0
+SN.node[*].Application.packet_rate = 5
+SN.node[1].Application.packet_rate = 7
+SN.node[0..2].Application.packet_rate = 9
+SN.node[*].Application.constantDataPayload = 20
+SN.node[*].Application.startupDelay = 2
+"""
+
+
+def test_the_application_gives_the_workload(ini: Path, tmp_path: Path) -> None:
+    """Its sinks subscribe; its rates, lengths and delay are those of publications."""
+    ini.write_text(INI.replace("SN.node[*].Application.packet_rate = 5\n", APPLICATION))
+    plan = plan_runs(read_sweep(str(write(convert(ini, "General"), tmp_path / "rates"))), tmp_path / "results")[1]
+    lines = [line.partition(".Application.")[::2] for line in plan.ini.splitlines() if ".Application." in line]
+    told = [(node, setting) for node, setting in lines if node[0] != "#" and not setting.startswith(("agent", "rng"))]
+    assert told == [
+        ("SN.node[3]", 'roles = "subscriber broker"'),
+        ("SN.node[*]", 'roles = "publisher broker"'),
+        ("SN.node[1]", "publishInterval = 0.025000000s"),
+        ("SN.node[2]", "publishInterval = 0s"),
+        ("SN.node[*]", "publishInterval = 0.2s"),
+        ("SN.node[*]", "payload = 20"),
+        ("SN.node[*]", "publishStart = 2s"),
+    ]
+
+
+def test_without_an_application_that_is_known_node_0_subscribes(ini: Path) -> None:
+    """And each node publishes once a second."""
+    ini.write_text(INI.replace("SN.node[*].Application.packet_rate = 5\n", ""))
+    made = convert(ini, "slow").template
+    assert 'SN.node[0].Application.roles = "publisher subscriber broker"\n' in made
+    assert made.endswith("SN.node[*].Application.publishInterval = 1s\n")
+
+
+def test_lines_that_cannot_count_are_left_out(ini: Path) -> None:
+    """Those of nodes beyond the last, and later ones for the same key."""
+    more = "sim-time-limit = 600s\nSN.node[4].xCoor = 3\nSN.node[3].xCoor = 3\nSN.node[3].xCoor = 4\n"
+    more += 'SN.node[1].MobilityManagerName = "LineMobilityManager"\n'
+    more += "".join(f"SN.node[{node}].MobilityManager.speed = 5\n" for node in (0, 1))
+    ini.write_text(INI.replace("repeat = 3", more))
+    made = convert(ini, "slow")
+    assert [line.key for line in made.absent] == ["SN.node[4].xCoor", "SN.node[0].MobilityManager.speed"]
+    assert [line for line in made.template.splitlines() if "xCoor" in line] == ["SN.node[3].xCoor = 3"]
+    assert "600s" not in made.template
+    assert made.template.count("sim-time-limit =") == 1
+
+
+def test_the_mac_is_a_variable(ini: Path, tmp_path: Path) -> None:
+    """Its default is the MAC of the ini, unless nodes have different ones."""
+    ini.write_text(INI.replace('"TunableMAC"', '"TMAC"'))
+    made = convert(ini, "General")
+    assert 'mac = { key = "SN.node[*].Communication.MACProtocolName", default = "TMAC"' in made.template
+    sweep = override(read_sweep(str(write(made, tmp_path / "macs"))), {"mac": "TunableMAC"})
+    assert plan_runs(sweep, tmp_path / "results")[0].ini.count('MACProtocolName = "TunableMAC"\n') == 1
+    own = 'SN.node[0].Communication.MACProtocolName = "TMAC"\n'
+    ini.write_text(INI.replace("sim-time-limit", f"{own}sim-time-limit"))
+    assert "mac = {" not in convert(ini, "slow").template
 
 
 def test_a_missing_mac_is_a_variable(ini: Path) -> None:
@@ -118,6 +180,18 @@ def test_a_missing_mac_is_a_variable(ini: Path) -> None:
     [
         ("", "", "slwo", r"omnetpp.ini: unknown configuration 'slwo': did you mean 'slow'\?"),
         ("extends = slow", "extends = fast", "weak", "unknown configuration 'fast'"),
+        (
+            "Castalia.ini",
+            "gone/Castalia.ini",
+            "slow",
+            r"omnetpp.ini:3: include: there is no file .*gone/Castalia.ini: name",
+        ),
+        (
+            "CC2420.txt",
+            "CC1.txt",
+            "slow",
+            r"omnetpp.ini:6: .*ParametersFile: there is no file .*Radio/CC1.txt: name the ini",
+        ),
         ("../Parameters/field.ini", "gone.ini", "slow", r"omnetpp.ini:4: include: there is no file .*gone.ini"),
         ("repeat = 3", "repeat", "slow", "omnetpp.ini:12: 'repeat' is not of the form key = value"),
         ("0.5\n", "$other\n", "slow", r"dutyCycle: \$\{other\} is no iteration variable of this configuration"),
@@ -165,5 +239,5 @@ def test_the_command_says_what_it_left_out_and_how_to_run_it(
         commands(["new", "sweep", "--from", "omnetpp.ini", "--config", backend], standalone_mode=False)
         said = capsys.readouterr()
         assert f"roambus sweep {backend}/{backend}.toml --backend {backend}" in said.out
-        assert "3 lines that roambus does not read are comments" in said.err
+        assert "2 lines that roambus does not read are comments" in said.err
         assert ('"TMAC" is not known here' in said.err) == (backend == "castalia")

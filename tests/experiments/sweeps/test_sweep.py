@@ -208,7 +208,7 @@ def test_a_sweep_needs_an_agent(tmp_path: Path) -> None:
 
 def test_an_unknown_sweep_is_refused_with_those_that_are_near() -> None:
     """With the nearest one."""
-    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is thesis, thesis-bare and \d+ others; "
+    message = r"unknown sweep 'tesis': did you mean 'thesis'\? there is thesis and \d+ others; "
     with pytest.raises(UserError, match=message):
         read_sweep("tesis")
 

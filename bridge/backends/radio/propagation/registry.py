@@ -16,6 +16,7 @@ from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.models import PROPAGATIONS
 from roambus.bridge.scenario.propagation import Propagation
 from roambus.bridge.scenario.radio import TEMPORAL_FILE
+from roambus.bridge.system.code import errors_of
 from roambus.bridge.system.errors import UserError
 
 REQUIRED = ("mean_db",)
@@ -71,7 +72,15 @@ def loudest_dbm(scenario: Scenario) -> float:
     strongest = max(node.tx_power_dbm for node in scenario.nodes)
     if scenario.temporal is not None:  # links that vary can be better than on average, for any transmitter
         return REACH_DBM
-    return strongest + model_of(scenario.propagation).best_db(scenario.propagation)
+    return strongest + _best_db(scenario.propagation)
+
+
+def _best_db(law: Propagation) -> float:
+    with errors_of(law.MODULE, f"the path loss {law.MODULE}"):
+        best = model_of(law).best_db(law)
+        if not best >= 0:
+            raise UserError(f"{law.MODULE}: best_db returns {best}: it must be dB from 0")
+    return best
 
 
 @cache

@@ -139,6 +139,10 @@ def test_the_radio_asks_for_the_middles_of_its_cells(slope: ModuleType) -> None:
         ),
         (lambda _, pairs: pairs.distance_m[:1], r"slope: for 3 pairs it has losses of the shape \(1,\)"),
         (lambda *_: 80.0, r"slope: for 3 pairs it has losses of the shape \(\)"),
+        (lambda _, pairs: pairs.distance_m * -math.inf, r"to \(3, 4\) m the path loss is no number"),
+        (lambda _, pairs: pairs.distance_m + 1j, "slope: its losses are complex numbers"),
+        (lambda *_: None, "the path loss slope raised TypeError"),
+        (lambda *_: 1 / 0, "the path loss slope raised ZeroDivisionError: division by zero"),
     ],
 )
 def test_losses_that_are_none_are_refused(slope: ModuleType, mean: Any, problem: str) -> None:
@@ -146,6 +150,22 @@ def test_losses_that_are_none_are_refused(slope: ModuleType, mean: Any, problem:
     vars(slope)["mean_db"] = mean
     with pytest.raises(UserError, match=problem):
         losses()
+
+
+@pytest.mark.parametrize("reach", [math.nan, -1.0])
+def test_a_reach_that_leaves_all_out_is_refused(slope: ModuleType, reach: float) -> None:
+    """Nobody would be heard, and nothing said."""
+    vars(slope)["reach_m"] = lambda *_: reach
+    with pytest.raises(UserError, match=f"slope: reach_m returns {reach}: it must be metres"):
+        losses()
+
+
+@pytest.mark.parametrize("best", [math.nan, -1.0])
+def test_a_best_deviation_that_leaves_ways_out_is_refused(slope: ModuleType, best: float) -> None:
+    """By its value."""
+    vars(slope).update(deviation=None, best_db=lambda _: best)
+    with pytest.raises(UserError, match=f"slope: best_db returns {best}: it must be dB from 0"):
+        loudest_dbm(SLOPING)
 
 
 def test_a_module_without_a_mean_is_refused(slope: ModuleType) -> None:

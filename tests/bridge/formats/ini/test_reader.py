@@ -258,7 +258,7 @@ def test_the_files_are_known_before_anything_else() -> None:
             rf"run.ini:{LINE}: SN.wirelessChannel.sigmaa: unknown key.*did you mean SN.wir",
         ),
         ("SN.node[*].Communication.Radio.TxPower = 1", r"did you mean SN.node\[\*\].Communication.Radio.TxOutputPower"),
-        ("SN.node[9].xCoor = 1", rf"run.ini:{LINE}: SN.node\[9\].xCoor: unknown key, or no node"),
+        ("SN.node[9].xCoor = 1", rf"run.ini:{LINE}: SN.node\[9\].xCoor: there is no node 9: SN.numNodes is \d, so"),
         ("SN.node[*].MobilityManager.speed = 1", "unknown key, or no node or module"),
         ("sim-time-limits = 1s", "did you mean sim-time-limit"),
         ("warm-up-period = 5s", "did you mean warmup-period"),
