@@ -132,6 +132,25 @@ def test_a_ferry_that_subscribes_delivers_its_cargo_and_answers_other_ferries() 
     assert delivered(bench.hear(Carried(2, news(2)), 17)) == [news(2)]
 
 
+def test_a_ferry_takes_no_custody_of_another_ferrys_cargo() -> None:
+    """It acknowledges the notification as a subscriber, and carries it no further."""
+    bench = Bench(FERRY)
+    bench.subscribe()
+    actions = bench.hear(Carried(2, news(1)), 17)
+    assert sent(actions, Taken) == [(17, Taken(news(1).id))]
+    assert noted(actions, "keep") == []
+    assert sent(bench.hear(Wants((SPORT,), 0, 0), 5), Carried) == []
+
+
+def test_a_ferry_that_rests_keeps_its_cargo() -> None:
+    """It never knows that it has met all subscribers."""
+    bench = Bench(FERRY, islands="")
+    bench.hear(Carried(1, news(1)), 3)
+    bench.hear(Wants((SPORT,), 0, 0), 5)
+    assert noted(bench.hear(Taken(news(1).id), 5), "release") == []
+    assert len(sent(bench.hear(Wants((SPORT,), 0, 0), 6), Carried)) == 1
+
+
 # The way
 
 
