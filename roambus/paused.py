@@ -20,6 +20,7 @@ from os import PathLike
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backend import Backend, Hello, Step, Totals, Transmission, calling
@@ -91,6 +92,7 @@ class PausedRun:
     def __init__(self, host: Host, backend: _PausingBackend, end: SimTime) -> None:
         self._backend = backend
         self._end = end
+        self._now: SimTime = 0
         self._ended = False
         self._is_waiting = True
         """Whether the run's thread waits for a further pause, as far as this one has heard."""
@@ -100,11 +102,12 @@ class PausedRun:
     @property
     def now(self) -> float:
         """The run's time in s."""
-        return to_seconds(self._end if self._ended else self._backend.pause)
+        return to_seconds(self._now)
 
     def advance(self, seconds: float) -> bool:
         """Run on for so long; return whether there is more to come. Raise AgentError, BackendError, UserError."""
-        if not 0 < seconds <= LONGEST_S:
+        given: Any = seconds  # a notebook has no type checker
+        if not isinstance(given, int | float) or isinstance(given, bool) or not 0 < seconds <= LONGEST_S:
             raise UserError(f"advance({seconds!r}): give the seconds to run on, above 0")
         self._wait()  # of an advance that Ctrl-C has ended the run may still be on its way
         if self._ended:
@@ -126,7 +129,9 @@ class PausedRun:
         reached = self._backend.reached.get()
         self._is_waiting, self._ended = True, reached is not True
         if isinstance(reached, BaseException):
+            self._now = max(self._backend.now, 0)
             raise reached
+        self._now = self._end if self._ended else self._backend.pause
 
     def _run(self, host: Host) -> None:
         try:

@@ -133,7 +133,7 @@ def test_an_agent_brings_what_it_imports_and_no_other_agent() -> None:
         ("bridge/scenario/mac.py", '"base of the bound of a back-off"', '"the base of back-offs"', False),
         ("bridge/scenario/mac.py", 'MILLISECONDS, "16"', 'MILLISECONDS, "17"', True),
         ("bridge/backends/radio/mac/tunable_mac.py", "EARLY = 0.95", "EARLY = 0.9", True),
-        ("bridge/host/event_loop.py", "if action.after != 0:", "if action.after != 1:", True),
+        ("bridge/host/action_executor.py", "if action.after != 0:", "if action.after != 1:", True),
         ("bridge/transcript/journal.py", "def ", "def another", False),
     ],
 )
