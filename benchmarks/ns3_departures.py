@@ -37,9 +37,9 @@ CARRIER = [
 FORGETS = [
     (
         "receiver.py",
-        "        _draw_all_bit_errors(s, receiver, now)\n    signal = s.signals[receiver, place]\n",
+        "        reception.settle(s, receiver, now)\n    signal = s.signals[receiver, place]\n",
         "        is_own = s.signals[receiver, place].fate == RECEIVABLE\n"
-        "        if is_own:\n            _draw_all_bit_errors(s, receiver, now)\n"
+        "        if is_own:\n            reception.settle(s, receiver, now)\n"
         "    signal = s.signals[receiver, place]\n",
     ),
     (

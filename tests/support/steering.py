@@ -40,7 +40,7 @@ SCRIPT = (
     Command(8500 * MILLISECOND, (61, 12), 20.0),
 )
 """Turns and a halt, at an update of the channel and between two; then arrivals, and a way to the same place."""
-FLYING: type[Agent] = type("Flying", (Flyer,), {"script": SCRIPT})
+FLYING: type[Agent] = type("Flying", (Flyer,), {"scripts": (SCRIPT,)})
 REACH_M = 40
 
 

@@ -38,7 +38,7 @@ def test_a_rerun_flies_as_recorded(tmp_path: Path) -> None:
 def test_another_way_is_a_difference(tmp_path: Path, first: Command, now: str) -> None:
     """The simulator would have gone on otherwise: the report names the first course that differs."""
     rows_of(SCENARIO, FLYING, RecordingBackend(RadioBackend(SCENARIO), tmp_path / "record", Header(), SCENARIO))
-    other: type[Agent] = type("Other", (Flyer,), {"script": (first, *SCRIPT[1:])})
+    other: type[Agent] = type("Other", (Flyer,), {"scripts": ((first, *SCRIPT[1:]),)})
     was = r"node 0 goes to 80,20 from 304.000017ms to 7\.\d+s"
     with open_record(tmp_path / "record") as record, pytest.raises(DifferenceError, match=f"{was}\n.*{now}"):
         rows_of(SCENARIO, other, ReplayBackend(record, SCENARIO, other.messages))

@@ -57,7 +57,7 @@ def test_a_transcript_shows_where_agents_go(write: Write) -> None:
     [
         (
             "agent patrol.py\nlinks n1-n2\n\n> wait 1s\n",
-            "its agent does not move: set .* [(]in a transcript",
+            "its agent does not move: set .*; in a transcript: draw a field",
         ),
         ("agent flooding\nlinks n1-n2\n\n> n1 halts\n", "mine.txt:4: n1 has no field to go on; draw one, below a line"),
         (FIELD + "\n> n1 goes to 3,4\n", "mine.txt:6: 'n1 goes to 3,4' is not a command"),
