@@ -10,6 +10,7 @@ from roambus.spark.metrics.catalogue import over
 from roambus.spark.metrics.extra import Extra
 from roambus.spark.metrics.metric import Kind, metric
 from roambus.spark.metrics.run import Run
+from roambus.spark.metrics.travel import travelled_m
 
 FIRST_QUIET, FIRST_FERRY = 8, 16
 """Nodes of the template `islands`: those of quiet islands are from 8 on, ferries from 16 on."""
@@ -18,10 +19,7 @@ FIRST_QUIET, FIRST_FERRY = 8, 16
 @metric("metres flown", "m")
 def metres_flown(run: Run) -> float:
     """The metres that all nodes move together."""
-    rows = run.rows(schema.MOVE)
-    places = rows[schema.DETAIL].str.split(expand=True).reindex(columns=[0, 1]).astype(float)
-    steps = places.groupby(rows[schema.NODE]).diff()
-    return float(np.hypot(steps[0], steps[1]).sum())
+    return float(travelled_m(run).sum())
 
 
 @metric("bytes a delivery", "B")
