@@ -190,8 +190,9 @@ def _check(number: int, test: ClaimTest, measured: Measurements) -> Claim:
         parts = list(test.parts(measured))
     except NotMeasuredError as missing:
         return Claim(number, test.text, test.reading, Verdict.NOT_MEASURED, (str(missing),), (), test.figure)
-    evidence = tuple(_with_correction(parts, judge(parts)))
-    return Claim(number, test.text, test.reading, judge(parts), evidence, tuple(parts), test.figure)
+    verdict = judge(parts)
+    evidence = tuple(_with_correction(parts, verdict))
+    return Claim(number, test.text, test.reading, verdict, evidence, tuple(parts), test.figure)
 
 
 def _with_correction(parts: Sequence[Part], verdict: Verdict) -> Iterator[str]:
