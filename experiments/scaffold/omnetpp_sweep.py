@@ -8,7 +8,6 @@ comments.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +40,7 @@ from roambus.experiments.scaffold.omnetpp_ini import (
     read_project,
     with_variables,
 )
+from roambus.experiments.scaffold.writer import new_folder
 from roambus.experiments.sweeps.sweep import label_of
 from roambus.experiments.templates.template import RUN_VARIABLES
 
@@ -96,18 +96,11 @@ def convert(ini: Path, config: str) -> Converted:
 
 def write(made: Converted, folder: Path) -> Path:
     """Write all files into the new `folder`; return the sweep's. Raise UserError, OSError."""
-    if folder.exists() or folder.is_symlink():
-        raise UserError(f"{folder} is there already: remove it, or run the command in another folder")
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
-    try:
-        unfinished.mkdir()
+    with new_folder(folder, "run the command in another folder") as unfinished:
         (unfinished / f"{made.name}{TEMPLATE_SUFFIX}").write_text(made.template, encoding="utf-8")
         (unfinished / f"{made.name}{SWEEP_SUFFIX}").write_text(made.sweep, encoding="utf-8")
         for name, file in made.files.items():
             shutil.copyfile(file, unfinished / name)
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return folder / f"{made.name}{SWEEP_SUFFIX}"
 
 

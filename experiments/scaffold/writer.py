@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -80,14 +81,22 @@ def _is_taken(package: str) -> bool:
 
 def write_package(name: AgentName, folder: Path) -> None:
     """Write the package into the new `folder`, or nothing; raise UserError, OSError."""
-    if folder.exists() or folder.is_symlink():
-        raise UserError(f"{folder} is there already: remove it, or choose another name")
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
-    try:
+    with new_folder(folder, "choose another name") as unfinished:
         for path, text in _files(name):
             file = unfinished / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def new_folder(folder: Path, remedy: str) -> Iterator[Path]:
+    """Make a folder that becomes `folder` at the end, or is removed after an error; raise UserError, OSError."""
+    if folder.exists() or folder.is_symlink():
+        raise UserError(f"{folder} is there already: remove it, or {remedy}")
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        unfinished.mkdir(parents=True)
+        yield unfinished
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
