@@ -11,7 +11,6 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from hashlib import sha256
 from importlib.metadata import EntryPoint
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -25,10 +24,12 @@ from roambus.bridge.system.code import (
     find_source,
     installed,
     is_installed,
+    is_ours,
     is_own,
     module_files,
     project_files,
 )
+from roambus.bridge.system.code import data_hash as hash_of_files
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.imports import import_file, import_installed, import_module
 from roambus.python_protocol.agent import Agent
@@ -144,7 +145,7 @@ def _is_agent(value: object) -> TypeGuard[type[Agent]]:
 def check_agent(reference: str, agent: type[Agent]) -> None:
     """Raise UserError for hidden methods, unusable parameters or missing data files."""
     data_of(reference, agent)
-    if not agent.__module__.startswith(f"{DISTRIBUTION}."):
+    if not is_ours(agent.__module__):
         _refuse_hidden_methods(reference, Path(inspect.getfile(agent)))
     parameters: Any = agent.parameters_type
     if not (isinstance(parameters, type) and is_dataclass(parameters)):
@@ -274,8 +275,7 @@ def data_of(reference: str, agent: type[Agent]) -> dict[str, Path]:
 
 def data_hash(reference: str, agent: type[Agent]) -> bytes:
     """Return a hash of the names and contents of a class's data files, empty without any; raise UserError, OSError."""
-    files = data_of(reference, agent).items()
-    return b"".join(sha256(name.encode()).digest() + sha256(file.read_bytes()).digest() for name, file in files)
+    return hash_of_files(data_of(reference, agent).items())
 
 
 def class_docstring(target: str) -> str | None:

@@ -28,6 +28,7 @@ from roambus.bridge.scenario.propagation import PREFIX as PROPAGATION
 from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import LOSSES_FILE, TEMPORAL_FILE, ChannelSettings, RadioSettings
 from roambus.bridge.scenario.reception import PREFIX as RECEPTION
+from roambus.bridge.system.code import is_ours
 from roambus.bridge.system.errors import BackendError, RoambusError
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.messages.message import Message
@@ -243,7 +244,7 @@ class BackendFactory(Protocol):
 
 def is_foreign(factory: BackendFactory) -> bool:
     """Return whether another package brings the factory; its back-ends need checks."""
-    return not type(factory).__module__.startswith("roambus.")
+    return not is_ours(type(factory).__module__)
 
 
 _SHADOWING = ("sigma_db", "bidirectional_sigma_db")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from roambus.bridge.mobility.model import WayPoint
-from roambus.bridge.system.code import DISTRIBUTION, FORMATS, classes, errors_of, is_own, load, named
+from roambus.bridge.system.code import FORMATS, classes, errors_of, is_ours, is_own, load, named
 from roambus.bridge.system.errors import UserError, mistakes_at
 from roambus.bridge.system.files import read_lines
 from roambus.bridge.trace.schema import LATEST_S
@@ -162,11 +162,6 @@ def mistakes_of(reader: Format, place: object) -> Iterator[None]:
         yield
 
 
-def is_ours(reader: Format) -> bool:
-    """Return whether no package brought the format."""
-    return type(reader).__module__.startswith(f"{DISTRIBUTION}.")
-
-
 def _format_of(path: Path, number: int, line: str, kind: type[F]) -> type[F]:
     formats = formats_of(kind)
     found = {name: one for name, one in formats.items() if claims(one, path, line)}
@@ -185,7 +180,7 @@ def _forms(formats: Mapping[str, type[Format]]) -> str:
 
 def check_ways(reader: MovementFormat, ways: Ways) -> None:
     """Raise ValueError for a way of a package's format that no node can go; ours cannot have one."""
-    if is_ours(reader):
+    if is_ours(type(reader).__module__):
         return
     for node, way in ways.items():
         reader.extent.node(str(node))

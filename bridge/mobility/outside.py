@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from roambus.bridge.mobility.model import UPDATE, Mobility, WayPoint
-from roambus.bridge.system.code import DISTRIBUTION, errors_of
+from roambus.bridge.system.code import errors_of, is_ours
 from roambus.bridge.system.errors import UserError
 
 
@@ -16,8 +16,7 @@ def onward(
 ) -> Iterator[WayPoint]:
     """Return the way-points of any model; those of a package's raise UserError if no node can go there."""
     points = mobility.onward(start, field_m, random)
-    ours = type(mobility).__module__.startswith(f"{DISTRIBUTION}.")
-    return points if ours else _checked(mobility, points, start, field_m)
+    return points if is_ours(type(mobility).__module__) else _checked(mobility, points, start, field_m)
 
 
 def _checked(

@@ -82,7 +82,7 @@ def errors_of(module: str, what: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:
-        if isinstance(error, UserError) or module.startswith(f"{DISTRIBUTION}."):
+        if isinstance(error, UserError) or is_ours(module):
             raise
         problem = " ".join(_NOISE.sub("", str(error)).split())
         raise UserError(f"{what} raised {type(error).__name__}: {problem:.300}") from error
@@ -92,9 +92,14 @@ _NOISE = re.compile(r"\x1b\[\d*m|Failed in nopython mode pipeline \(step: [^)]*\
 """Of Numba's messages: colours, and a line for each caller before the cause."""
 
 
+def is_ours(module: str) -> bool:
+    """Return whether a module, or an object in it, is of roambus by its name."""
+    return module.startswith(f"{DISTRIBUTION}.")
+
+
 def is_own(point: EntryPoint) -> bool:
     """Return whether it names a module of roambus."""
-    return point.value.startswith(f"{DISTRIBUTION}.")
+    return is_ours(point.value)
 
 
 @lru_cache(maxsize=16)
@@ -162,7 +167,7 @@ def _is_of_a_part(file: Path) -> bool:
 
 def module_files(module: str, file: Path) -> list[Path]:
     """Return a class's files: `file`, or its whole foreign package."""
-    if "." in module and not module.startswith(f"{DISTRIBUTION}."):
+    if "." in module and not is_ours(module):
         return sorted(file.parent.rglob("*.py"))
     return [file]
 
@@ -175,20 +180,21 @@ def find_files(module: str) -> Sequence[Path]:
     return sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else module_files(module, file)
 
 
-def data_files(module: str) -> list[Path]:
-    """Return the files of a foreign package that are no code, templates or sweeps: its code may read them."""
+def data_files(module: str) -> list[tuple[str, Path]]:
+    """Return names and files of a foreign package that are no code, templates or sweeps: its code may read them."""
     file = find_source(module)
-    if file is None or "." not in module or module.startswith(f"{DISTRIBUTION}."):
+    if file is None or "." not in module or is_ours(module):
         return []
-    return sorted(found for found in file.parent.rglob("[!.]*.*") if found.is_file() and found.suffix not in _NO_DATA)
+    found = sorted(file.parent.rglob("[!.]*.*"))
+    return [(one.name, one) for one in found if one.is_file() and one.suffix not in _NO_DATA]
 
 
 _NO_DATA = {".py", ".pyc", ".j2", ".toml"}
 
 
-def data_hash(files: Iterable[Path]) -> bytes:
-    """Hash the names and contents of files; raise OSError."""
-    parts = (sha256(part).digest() for file in files for part in (file.name.encode(), file.read_bytes()))
+def data_hash(files: Iterable[tuple[str, Path]]) -> bytes:
+    """Hash the names and contents of files, empty without any; raise OSError."""
+    parts = (sha256(part).digest() for name, file in files for part in (name.encode(), file.read_bytes()))
     return b"".join(parts)
 
 

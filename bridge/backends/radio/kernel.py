@@ -36,7 +36,16 @@ from roambus.bridge.backends.radio.reception.interface import ReceptionModel
 from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEEPING, State, lacking, let_go
 from roambus.bridge.scenario.definition import Scenario
-from roambus.bridge.system.code import DISTRIBUTION, code_hash, data_files, data_hash, errors_of, find_files, hash_files
+from roambus.bridge.system.code import (
+    DISTRIBUTION,
+    code_hash,
+    data_files,
+    data_hash,
+    errors_of,
+    find_files,
+    hash_files,
+    is_ours,
+)
 from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
 from roambus.python_protocol.simtime import SimTime
@@ -83,7 +92,7 @@ def bind(s: State, chosen: Parts) -> Advance:
         signature, loop = (typeof(s), int64, int64), _loop(chosen)
         # Of processes that start together one compiles, and the others read what it has made.
         alone = locked(Path(loop.stats.cache_path)) if is_compiled(chosen) is False else nullcontext()
-        module = next((part for part in chosen.modules if not part.startswith(f"{DISTRIBUTION}.")), DISTRIBUTION + ".")
+        module = next((part for part in chosen.modules if not is_ours(part)), DISTRIBUTION + ".")
         with interrupts_postponed(), alone, errors_of(module, f"the radio cannot be compiled with {module}, which"):
             loop.compile(signature)
         _BOUND[name] = loop.get_overload(signature)
@@ -125,7 +134,7 @@ def _loop(chosen: Parts) -> Any:
 def _with_hash(module: str) -> str:
     """A name that changes with the module's code, and outside of this package with what that imports and may read."""
     files = find_files(module)
-    if module.startswith(f"{DISTRIBUTION}."):
+    if is_ours(module):
         found = hash_files(set(files))
     else:  # the loop has arrays of the module as constants
         found = sha256(code_hash(files) + data_hash(data_files(module))).digest()
