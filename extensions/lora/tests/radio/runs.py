@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from roambus.bridge.backend import Totals, Transmission
 from roambus.bridge.backends.radio.backend import RadioBackend
@@ -125,6 +125,6 @@ def symbol(law: LoRa = LORA) -> SimTime:
     return symbol_ns(law.factors[0], law.bandwidth_khz)
 
 
-def changed(law: LoRa = LORA, **settings: object) -> LoRa:
+def changed(law: LoRa = LORA, /, **settings: Any) -> LoRa:
     """Return other settings."""
-    return replace(law, **settings)  # type: ignore[arg-type]  # each test names fields of the class
+    return replace(law, **settings)

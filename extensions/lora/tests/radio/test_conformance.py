@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 NODES = 6
 SCHEDULES = 40
-SETTINGS = (
+SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"adds_up": False, "preamble_harms": False},
     {"gateways": (0, 1), "demodulators": 2},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ LATE: SimTime = 50 * MILLISECOND
 """A frame that begins so late meets all of another one's payload that is left."""
 
 
-def meet(first: float, second: float, after: SimTime = LATE, **settings: object) -> Outcome:
+def meet(first: float, second: float, after: SimTime = LATE, **settings: Any) -> Outcome:
     """Two frames at one receiver, with these powers."""
     law = changed(**settings)
     powers = {(A, RECEIVER): first, (B, RECEIVER): second}
@@ -138,9 +139,9 @@ def test_other_spreading_factors_interfere_by_the_matrix(own: int, other: int) -
     sir_db = float(SIR_DB[(own - 7) * 6 + other - 7])
     law = changed(factors=(own, other, own, own))
     longer = [Frame(A, 0, 250), Frame(B, 3 * LATE, 10)]
-    for less, numbers, options in ((0.0, {0}, {}), (0.01, set(), {}), (0.01, {0}, {"is_imperfect": False})):
+    for less, numbers, imperfect in ((0.0, {0}, True), (0.01, set(), True), (0.01, {0}, False)):
         powers = {(A, RECEIVER): -90.0, (B, RECEIVER): -90.0 - sir_db + less}
-        outcome = run(scenario(powers, changed(law, **options)), longer)
+        outcome = run(scenario(powers, changed(law, is_imperfect=imperfect)), longer)
         assert received(outcome) == numbers
         assert outcome.counts(RECEIVER)["fail_sens"] == 1  # of the other factor
 
@@ -154,7 +155,7 @@ def test_nodes_hear_their_own_spreading_factor_and_gateways_all() -> None:
     assert outcome.counts(C) == {"fail_sens": 1}
 
 
-def locked(third: float, demodulators: int = 1, **settings: object) -> Outcome:
+def locked(third: float, demodulators: int = 1, **settings: Any) -> Outcome:
     """Frames of SF9, SF10 and SF9 at a gateway, which meet."""
     law = changed(factors=(9, 10, 9, 9), gateways=(RECEIVER,), demodulators=demodulators, **settings)
     powers = {(A, RECEIVER): -90.0, (B, RECEIVER): -90.0, (C, RECEIVER): third}
@@ -251,7 +252,7 @@ def test_spreading_factors_are_given_in_turn() -> None:
         ({"factors": (7,) * 5}, r"SN\.radio\.spreadingFactor: there are 5 factors for 4 nodes"),
     ],
 )
-def test_settings_of_nodes_that_do_not_exist_are_refused(settings: dict[str, object], message: str) -> None:
+def test_settings_of_nodes_that_do_not_exist_are_refused(settings: dict[str, Any], message: str) -> None:
     """By key."""
     with pytest.raises(UserError, match=message):
         adapt(scenario({(A, RECEIVER): -100.0}, changed(**settings)))
