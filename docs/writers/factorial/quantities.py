@@ -6,9 +6,8 @@ any choice of seeds, and each count of messages, is judged by one rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ import pandas as pd
 from docs.writers.factorial.design import UNCOUNTED
 from roambus.bridge.runs.layout import SEED
 from roambus.experiments.claims import ClaimTest, Part, Side, Verdict, judge, make_part
-from roambus.experiments.measurements import Measurements, NotMeasuredError, read_measurements
+from roambus.experiments.measurements import Measurements, NotMeasuredError
 from roambus.experiments.studies.thesis.claims import FURTHER_CLAIMS, THESIS_CLAIMS
 from roambus.spark.aggregation.aggregate import mean_points
 from roambus.spark.metrics import catalogue as c
@@ -63,11 +62,10 @@ def without_acknowledgements(measured: Measurements) -> Measurements:
     return replace(measured, runs=counted, points=mean_points(counted))
 
 
-def read_margins(folders: Mapping[str, Path]) -> pd.DataFrame:
-    """The margins of each reading, with acknowledgements counted as messages (0) and without (1); raises UserError."""
+def margins_of(results: Iterable[tuple[str, Measurements]]) -> pd.DataFrame:
+    """The margins of each reading, with acknowledgements counted as messages (0) and without (1)."""
     found = []
-    for name, folder in folders.items():
-        measured = read_measurements(folder)
+    for name, measured in results:
         for uncounted, counted in enumerate((measured, without_acknowledgements(measured))):
             table = margins(counted)
             table[READING], table[UNCOUNTED] = name, uncounted

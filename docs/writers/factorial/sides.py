@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ import pandas as pd
 from docs.writers.factorial.quantities import CLAIMS
 from roambus.bridge.runs.layout import AGENT
 from roambus.experiments.claims import ClaimTest, Part, Parts, Side, Verdict, judge, make_part
-from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, read_measurements, slopes
+from roambus.experiments.measurements import Measurements, NotMeasuredError, by_seed, slopes
 from roambus.experiments.studies.thesis.claims import (
     AODV,
     CONFIG,
@@ -281,9 +280,8 @@ def _judged(test: ClaimTest, measured: Measurements) -> tuple[Verdict, str]:
     return judge(parts), "; ".join(map(str, parts))
 
 
-def side_table(name: str, folder: Path) -> pd.DataFrame:
-    """The same for an aggregated result, with its name and number of seeds; raises UserError."""
-    measured = read_measurements(folder)
+def side_table(name: str, measured: Measurements) -> pd.DataFrame:
+    """The same for a result, with its name and number of seeds."""
     table = sides_of(measured)
     table.insert(0, "seeds", measured.seeds)
     table.insert(0, "result", name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import starmap
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ from docs.writers.factorial.effects import (
     effects,
     found_signs,
 )
+from docs.writers.factorial.kept import is_there, measured_readings
 from docs.writers.factorial.model import coverage_table, part_models
 from docs.writers.factorial.published import published_sides
 from docs.writers.factorial.quantities import (
@@ -39,15 +41,15 @@ from docs.writers.factorial.quantities import (
     MARGIN,
     PART,
     READING,
+    margins_of,
     parts_of,
-    read_margins,
     results,
     row_means,
     verdicts,
 )
 from docs.writers.factorial.ranking import EXPECTED, FRESH, power_table, ranked, top, verdicts_left_out
 from docs.writers.factorial.sides import side_table
-from roambus.bridge.runs.layout import METRICS_FOLDER, SEED
+from roambus.bridge.runs.layout import SEED
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import SIGNIFICANCE, Part, Verdict, holm
 
@@ -117,7 +119,7 @@ def write_design(folder: Path) -> None:
 
 def write_analysis(folder: Path, out: Path) -> None:
     """Write the design with its verdicts, its rows, claims, effects and predictions; raises UserError, OSError."""
-    margins = read_margins({name: folder / "results" / name for name in readings()})
+    margins = margins_of(measured_readings(readings(), folder, out))
     table = effects(margins)
     expected = pd.read_csv(PREDICTIONS, index_col="choice", dtype=str, keep_default_na=False)
     verdict_table(margins, readings()).to_csv(out / "readings.csv", index=False)
@@ -189,10 +191,11 @@ def read_verdicts(out: Path) -> pd.DataFrame:
 def write_confirmed(folder: Path, out: Path) -> None:
     """Write expected and found counts of the readings run, and their quantities; raises UserError, OSError."""
     asked = read_expectations(out)
-    there = [name for name in asked[NAME] if (folder / "results" / name / METRICS_FOLDER).is_dir()]
-    margins = read_margins({name: folder / "results" / name for name in there}) if there else None
+    there = [name for name in asked[NAME] if is_there(name, folder, out)]
+    measured = dict(measured_readings(there, folder, out))
+    margins = margins_of(measured.items()) if there else None
     run_table(asked, margins).to_csv(out / "run.csv", index=False)
-    sides = [published_sides(REPRODUCTION), *(side_table(name, folder / "results" / name) for name in there)]
+    sides = [published_sides(REPRODUCTION), *starmap(side_table, measured.items())]
     pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)

@@ -136,7 +136,7 @@ def test_a_claim_stands_once_if_the_count_of_messages_changes_none_of_its_rows()
 def test_the_analysis_of_a_design_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From margins to twelve sweeps: load makes the first claim hold, and the second one holds anyway."""
     made = margins({1: lambda row: 2.0 * row["load"] - 1.0, 2: lambda _: 1.0}, noise=0.1, uncounted=0.01)
-    monkeypatch.setattr(tables, "read_margins", lambda _: made)
+    monkeypatch.setattr(tables, "margins_of", lambda _: made)
     few = every_reading()[lambda table: table.drop(columns=["load", "profile", "places", "jitter"]).sum(axis=1) == 0]
     monkeypatch.setattr(ranking, "every_reading", lambda: few.reset_index(drop=True))
     assert main(["analyse", str(tmp_path), "--out", str(tmp_path)]) == 0
