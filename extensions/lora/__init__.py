@@ -1,0 +1,1 @@
+"""LoRa: a radio, MACs and propagation of networks in which nodes repeat each other's broadcasts."""
