@@ -1,1 +1,1 @@
-"""LoRa: a radio, MACs and propagation of networks in which nodes repeat each other's broadcasts."""
+"""LoRa: the radio of today's long-range meshes, with its airtime, its MACs, its path loss and its flooding."""
