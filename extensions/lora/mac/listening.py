@@ -21,10 +21,14 @@ from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
 from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
 from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, State
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.macs import PROTOCOL
+from roambus.bridge.scenario.models import RADIOS
+from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac import limits
 from roambus.extensions.lora.mac.limits import NOW
 from roambus.extensions.lora.mac.sending import HELD, NOTHING, ON_AIR, await_radio, next_wait, pass_on, send_first
 from roambus.extensions.lora.radio.reception import FACTOR, FIRST, FLOOR_DB
+from roambus.extensions.lora.radio.settings import LoRa
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
 WAITING, DETECTING = 3, 5
@@ -41,7 +45,7 @@ COLUMNS = np.dtype([
     ("busy", "i8"),  # those that found a signal
 ])  # fmt: skip
 COUNTS = (*limits.COUNTS, "detections", "busy")
-REASONS = limits.REASONS
+REASONS, record = limits.REASONS, limits.record
 
 
 @compiled
@@ -170,11 +174,8 @@ def _symbol(s: State, index: int) -> int:
     return int((SECOND << (s.nodes[index].kind & FACTOR)) // (1000 * s.run[0].reception.bandwidth_khz))
 
 
-record = limits.record
-
-
 def adapt(scenario: Scenario) -> Scenario:
     """Return the scenario as it is; raise UserError without LoRa, or for a power above the region's limit."""
     if not isinstance(scenario.reception, LoRa):
-        raise UserError(f'{MAC}channel activity detection needs LoRa\'s signals: set {RADIOS.key.name} = "LoRa"')
+        raise UserError(f'{PROTOCOL.name}: LoRaCad detects the signals of LoRa alone: set {RADIOS.key.name} = "LoRa"')
     return limits.adapt(scenario)
