@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -27,11 +27,11 @@ from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 DUTY_CYCLE, DWELL_TIME = REASONS
-SLOW = {"preset": "LongSlow"}
+SLOW: dict[str, Any] = {"preset": "LongSlow"}
 TO_TX = scene(0).radio.rx_to_tx
 
 
-def limited(region: str, limit: str = DELAY, hours: float = 4, queue: int = 32, **reception: object) -> Scenario:
+def limited(region: str, limit: str = DELAY, hours: float = 4, queue: int = 32, **reception: Any) -> Scenario:
     """Two nodes 100 m apart."""
     return scene(0, 100, mac=LoRaAloha(queue, region=region, limit=limit), hours=hours, **reception)
 
@@ -56,7 +56,7 @@ def in_hour(frames: Sequence[OnAir], end: SimTime) -> SimTime:
 def most_in_any_hour(frames: Sequence[OnAir]) -> SimTime:
     """The sum is linear between hours that begin or end where a frame does, so one of these has the most."""
     ends = [moment + shift for one in frames for moment in one for shift in (0, WINDOW)]
-    return max(in_hour(frames, end) for end in ends)
+    return max((in_hour(frames, end) for end in ends), default=0)
 
 
 def earliest(before: Sequence[OnAir], asked: SimTime, lasting: SimTime, limit: SimTime) -> SimTime:
@@ -185,7 +185,7 @@ def test_a_frame_longer_than_the_dwell_time_is_refused(region: str) -> None:
 
 def test_channels_of_500_khz_have_no_dwell_time_in_america() -> None:
     """They are digital modulation by the FCC's rule; in Asia the limit holds for all."""
-    fast = {"factors": (12,), "bandwidth_khz": 500}
+    fast: dict[str, Any] = {"factors": (12,), "bandwidth_khz": 500}
     assert airtime(limited("US915", **fast)) > 400 * MILLISECOND
     assert run(limited("US915", **fast), [frame(0, "a")]).texts(1) == ["a"]
     assert run(limited("AS923", **fast), [frame(0, "a")]).texts(1) == []
@@ -265,7 +265,8 @@ def most_of_sliding_hours(frames: Sequence[OnAir]) -> SimTime:
     def until(moments: NDArray[np.int64]) -> NDArray[np.int64]:
         begun = np.searchsorted(begins, moments, "right")
         unfinished = np.maximum(0, ends[begun - 1] - moments) * (begun > 0)
-        return lasting[begun] - unfinished
+        before: NDArray[np.int64] = lasting[begun] - unfinished
+        return before
 
     moments = np.concatenate([begins, ends, begins + WINDOW, ends + WINDOW])
     return int(np.max(until(moments) - until(moments - WINDOW)))
