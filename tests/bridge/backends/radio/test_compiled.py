@@ -76,6 +76,21 @@ def test_a_helper_outside_of_the_package_changes_the_name(tmp_path: Path, monkey
     assert len(names) == 2
 
 
+def test_a_helper_in_the_folder_of_an_extension_changes_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A MAC of ours in several modules is compiled from them all; what it imports from elsewhere has other names."""
+    monkeypatch.setitem(kernel.PARTS, "roambus.extensions", tmp_path)
+    (tmp_path / "split_mac").mkdir()
+    mac, helper, further = (tmp_path / "split_mac" / name for name in ("mac.py", "helper.py", "further.py"))
+    mac.write_text("from roambus.extensions.split_mac.helper import wait\nfrom roambus.bridge.keys import key\n")
+    helper.write_text("from roambus.extensions.split_mac.further import wait\n")
+    further.write_text("wait = 1\n")
+    (tmp_path / "split_mac" / "unused.py").touch()
+    assert kernel._of_its_extension([mac]) == {mac, helper, further}
+    assert kernel._of_its_extension([PACKAGE / "mac/csma_ca.py"]) == {PACKAGE / "mac/csma_ca.py"}
+
+
 def test_a_data_file_of_the_package_changes_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that a module has read is a constant of the compiled loop; templates are none."""
     monkeypatch.syspath_prepend(tmp_path)
