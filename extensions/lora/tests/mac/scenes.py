@@ -28,7 +28,7 @@ START: SimTime = 10 * SECOND
 HOUR: SimTime = 3600 * SECOND
 DELAY = 10 * MICROSECOND
 """From a receiver's radio to its MAC."""
-LAW = LogDistance(path_loss_exponent=2.32, pl_d0_db=128.95, d0_m=1000, sigma_db=0, bidirectional_sigma_db=0)
+LAW = LogDistance(path_loss_exponent=2.32, pl_d0_db=59.35, d0_m=1, sigma_db=0, bidirectional_sigma_db=0)
 """With 22 dBm and SF7 a frame is received over 4.2 km, and seen by the radio over 28 km."""
 
 

@@ -44,8 +44,8 @@ def test_variables_and_keys_are_read() -> None:
 @pytest.mark.parametrize(
     ("lines", "variables", "message"),
     [
-        ((), {"mac": "LoRaAloha", "region": "EU867"}, r"MAC\.region: "EU867" is not known here: it must be .*EU868-g1"),
-        ((), {"mac": "LoRaAloha", "limit": "drop"}, r"MAC\.limit: "drop" is not known here: it must be delay or refuse"),
+        ((), {"mac": "LoRaAloha", "region": "EU867"}, r"MAC\.region: .EU867. is not known here: it must be .*EU868-g1"),
+        ((), {"mac": "LoRaAloha", "limit": "drop"}, r"MAC\.limit: .drop. is not known here: it must be delay or refuse"),
         (("cwMin = 9",), {"mac": "LoRaCad"}, "cwMin = 9 is above cwMax = 8"),
         (("cadSymbols = 0",), {"mac": "LoRaCad"}, "cadSymbols: 0 is out of range"),
         (("cwMin = 1",), {"mac": "LoRaAloha"}, "this is a key of the MAC LoRaCad, and the MAC of node 0 is LoRaAloha"),
