@@ -36,7 +36,7 @@ class Window:
     greatest_snr: int
 
     def exponent(self, snr_db: float) -> int:
-        """Return the exponent at an SNR: linear in whole dB, rounded down; an unmeasured SNR has the greatest."""
+        """Return the exponent at an SNR: linear in whole dB, cut towards 0; an unmeasured SNR has the greatest."""
         if isnan(snr_db) or snr_db >= self.greatest_snr:
             return self.greatest
         above = max(int(snr_db) - self.least_snr, 0)

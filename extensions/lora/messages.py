@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from roambus.extensions.lora.contention import Window, slot_time
+from roambus.extensions.lora.radio.airtime import symbol_ns
+from roambus.extensions.lora.radio.modems import PRESETS
 from roambus.python_protocol.filters import Notification
 from roambus.python_protocol.messages.fields import U8
 from roambus.python_protocol.messages.message import Message
 from roambus.python_protocol.settings import Parameters, parameter
-from roambus.python_protocol.simtime import SECOND, SimTime
+from roambus.python_protocol.simtime import SimTime
 
 CLIENT, ROUTER, REPEATER = "client", "router", "repeater"
-MODEMS = {"LongFast": (11, 250), "MediumFast": (9, 250), "ShortFast": (7, 250)}
+_USUAL = "LongFast"
 
 
-def symbol_time(name: str) -> SimTime:
-    """The ns of a symbol of the modem."""
-    factor, bandwidth_khz = MODEMS[name]
-    return SECOND * 2**factor // (bandwidth_khz * 1000)
+def slot_of(preset: str) -> SimTime:
+    """Return the ns of a slot with the preset of a modem."""
+    modem = PRESETS[preset]
+    return slot_time(symbol_ns(modem.factor, modem.bandwidth_khz))
 
 
 class Packet(Message, tag=0x01, notation="{notification} limit={hop_limit}/{hop_start}"):
@@ -49,16 +51,16 @@ class MeshParameters(Parameters):
         at_most=7,
         doc="hop limit with which a packet starts: it is repeated so often, and with 3 goes four hops",
     )
-    modem: str = parameter(
-        "LongFast",
+    preset: str = parameter(
+        _USUAL,
         source="Meshtastic, LoRa configuration",
-        choices=tuple(MODEMS),
-        doc="preset of the radio, from which the slot follows",
+        choices=tuple(PRESETS),
+        doc="of the radio's modem, from which the slot follows",
     )
     slot: SimTime = parameter(
-        slot_time(symbol_time("LongFast")),
+        slot_of(_USUAL),
         unit="s",
-        source="Meshtastic, firmware: 2.5 symbols and 7.6 ms; follows from modem unless given",
+        source="Meshtastic, firmware: 2.5 symbols and 7.6 ms; follows from preset unless given",
         at_least=0,
         doc="slot of the contention windows",
     )
@@ -96,8 +98,8 @@ class MeshParameters(Parameters):
 
     @classmethod
     def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the slot of the modem."""
-        return {"slot": slot_time(symbol_time(given.get("modem", cls.modem)))}
+        """Return the slot of the preset."""
+        return {"slot": slot_of(given.get("preset", cls.preset))}
 
     def __post_init__(self) -> None:
         """Raise ValueError for windows that end before they begin."""
