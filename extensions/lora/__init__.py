@@ -1,7 +1,7 @@
-"""LoRa: a radio, MACs, propagation and agents of networks in which nodes repeat each other's broadcasts.
+"""LoRa: the radio of today's long-range meshes, with its airtime, its MACs, its path loss and its flooding.
 
-`flooding` has the managed flooding of such networks, `contention` its waits, and `profile` the agents of roambus with
-their times scaled to LoRa's frames.
+`radio` has the reception, `mac` listening and regions, `propagation` path losses. `flooding` has the managed flooding
+of such meshes, `contention` its waits, and `profile` shipped agents with their times scaled to LoRa's frames.
 """
 
 from roambus.extensions.lora.flooding import ManagedFlooding
