@@ -35,7 +35,7 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
 
 
 @compiled
-def receive(s: State, frame: int, arrival: Any, now: int) -> None:
+def receive(s: State, frame: int, arrival: Any, _: int) -> None:
     """Pass on a frame that is for this node."""
     pass_on(s, frame, arrival)
 

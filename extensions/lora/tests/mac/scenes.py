@@ -128,8 +128,8 @@ def run(scenario: Scenario, frames: Iterable[Transmission], overhearing: Iterabl
     outgoing = sorted(frames, key=lambda one: one.at)
     while (step := backend.advance(outgoing, None)) is not None:
         outgoing, now = [], step.now - START
-        heard = [*step.deliveries, *step.overheard]
-        got += [Got(now - DELAY, one.receiver, said(one.message)) for one in heard]
+        got += [Got(now - DELAY, one.receiver, said(one.message)) for one in step.deliveries]
+        got += [Got(now - DELAY, one.receiver, said(one.message)) for one in step.overheard]
         failed += [Failed(now, one.node, said(one.message), one.reason) for one in step.failures]
     return Course(got, failed, backend.close(), backend._state.nodes["queued"].tolist())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -31,7 +32,7 @@ def test_frames_of_one_node_follow_each_other_without_a_wait() -> None:
     course = run(TWO, [frame(0, text) for text in "abc"])
     ends = [got.at for got in course.got]
     assert [got.text for got in course.got] == ["a", "b", "c"]
-    assert [late - early for early, late in zip(ends, ends[1:], strict=False)] == [AIRTIME + TO_RX + TO_TX + 1] * 2
+    assert [late - early for early, late in pairwise(ends)] == [AIRTIME + TO_RX + TO_TX + 1] * 2
 
 
 def test_nothing_is_sensed() -> None:
@@ -67,10 +68,9 @@ def test_a_full_queue_refuses() -> None:
     assert course.totals.counts["mac_overflown"] == [2, 0]
 
 
-@pytest.mark.parametrize("drift", [-0.001, 0.001])
-def test_a_clock_that_drifts_makes_no_gap_and_no_collision(drift: float) -> None:
+def test_a_clock_that_drifts_makes_no_gap_and_no_collision() -> None:
     """The radio says when it is free, whatever the clock says."""
-    drifting = replace(TWO, nodes=tuple(replace(node, clock_drift_sigma=abs(drift)) for node in TWO.nodes))
+    drifting = replace(TWO, nodes=tuple(replace(node, clock_drift_sigma=0.001) for node in TWO.nodes))
     for seed in range(4):
         ends = [got.at for got in run(replace(drifting, seed=seed), [frame(0, text) for text in "abc"]).got]
         assert [ends[1] - ends[0], ends[2] - ends[1]] == pytest.approx([AIRTIME + TO_RX + TO_TX] * 2, abs=3)
