@@ -25,6 +25,7 @@ def test_defaults_are_the_classes_own() -> None:
     """No routing, the mesh's header, and no region; a radio of another rate than 250 kbit/s is no mistake."""
     assert read(mac="LoRaAloha") == LoRaAloha()
     assert read(mac="LoRaCad") == LoRaCad()
+    assert (LoRaCad().cad_symbols, LoRaCad().slot_rest) == (2.5, 7_600_000)
     assert (LoRaAloha().network_overhead_bytes, LoRaAloha().packet_overhead_bytes, LoRaAloha().region) == (
         0,
         16,
@@ -36,8 +37,8 @@ def test_variables_and_keys_are_read() -> None:
     """The template has those that most need."""
     assert read(mac="LoRaAloha", region="EU868-g3", limit="refuse") == LoRaAloha(region="EU868-g3", limit="refuse")
     lines = ("cwMin = 2", "cwMax = 5", "cadSymbols = 4", "slotRest = 1.5")
-    assert read(*lines, mac="LoRaCad", first_wait=False) == LoRaCad(
-        cw_min=2, cw_max=5, cad_symbols=4, slot_rest=1_500_000, first_wait=False
+    assert read(*lines, mac="LoRaCad", first_wait=False, tries=7) == LoRaCad(
+        cw_min=2, cw_max=5, cad_symbols=4, slot_rest=1_500_000, first_wait=False, tries=7
     )
 
 
@@ -45,7 +46,11 @@ def test_variables_and_keys_are_read() -> None:
     ("lines", "variables", "message"),
     [
         ((), {"mac": "LoRaAloha", "region": "EU867"}, r"MAC\.region: .EU867. is not known here: it must be .*EU868-g1"),
-        ((), {"mac": "LoRaAloha", "limit": "drop"}, r"MAC\.limit: .drop. is not known here: it must be delay or refuse"),
+        (
+            (),
+            {"mac": "LoRaAloha", "limit": "drop"},
+            r"MAC\.limit: .drop. is not known here: it must be delay or refuse",
+        ),
         (("cwMin = 9",), {"mac": "LoRaCad"}, "cwMin = 9 is above cwMax = 8"),
         (("cadSymbols = 0",), {"mac": "LoRaCad"}, "cadSymbols: 0 is out of range"),
         (("cwMin = 1",), {"mac": "LoRaAloha"}, "this is a key of the MAC LoRaCad, and the MAC of node 0 is LoRaAloha"),
@@ -69,4 +74,5 @@ def test_keys_are_found_by_the_name_of_the_mac() -> None:
         "cwMin",
         "cwMax",
         "firstWait",
+        "tries",
     }

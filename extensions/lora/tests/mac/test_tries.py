@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.extensions.lora.mac.settings import LoRaCad
-from roambus.extensions.lora.tests.mac.scenes import Course, frame, run, scene
+from roambus.extensions.lora.tests.mac.scenes import START, Course, frame, run, scene
 from roambus.python_protocol.events import CHANNEL_ACCESS_FAILURE
 from roambus.python_protocol.simtime import MILLISECOND
 
@@ -28,6 +29,7 @@ def test_a_frame_fails_after_so_many_busy_detections(tries: int) -> None:
     course = course_of(tries)
     assert [(one.node, one.text, one.reason) for one in course.failed] == [(1, "b", CHANNEL_ACCESS_FAILURE)]
     assert course.totals.counts["busy"][1] == tries
+    assert course.totals.counts["access_failures"] == [0, 1, 0]
     assert course.texts(2) == ["a", "c"]
 
 
@@ -37,6 +39,18 @@ def test_without_a_limit_it_is_sent_in_the_end() -> None:
     assert course.failed == []
     assert course.totals.counts["busy"][1] > 3
     assert course.texts(2) == ["a", "b", "c"]
+
+
+def test_a_crash_forgets_the_tries_of_a_frame() -> None:
+    """The first frame after the recovery has as many as any other."""
+    scenario = scene(0, 100, 200, mac=replace(ONE_SLOT, tries=3))
+    recovery = START + 70 * MILLISECOND
+    faults = (Fault(recovery - MILLISECOND, 1, FaultKind.CRASH), Fault(recovery, 1, FaultKind.RECOVER))
+    after = frame(1, "c", 72 * MILLISECOND)
+    frames = [frame(0, "a", size=200), frame(1, "b", 66 * MILLISECOND), after]
+    course = run(replace(scenario, faults=faults), frames)
+    assert [(one.text, one.reason) for one in course.failed] == [("b", "crash"), ("c", CHANNEL_ACCESS_FAILURE)]
+    assert course.totals.counts["busy"][1] == 2 + 3
 
 
 def test_each_frame_has_its_own_tries() -> None:
