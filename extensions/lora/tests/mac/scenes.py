@@ -117,12 +117,19 @@ class Course(NamedTuple):
         return next(got.at for got in self.got if got.text == text)
 
 
-def run(scenario: Scenario, frames: Iterable[Transmission], overhearing: Iterable[NodeId] = ()) -> Course:
-    """Run to the end."""
+def run(
+    scenario: Scenario,
+    frames: Iterable[Transmission],
+    overhearing: Iterable[NodeId] = (),
+    reporting: Iterable[NodeId] = (),
+) -> Course:
+    """Run to the end; some nodes overhear unicasts of others, and some are told of the frames that they have sent."""
     backend = RadioBackend(scenario)
     hello = backend.open()
     if hello.overhear is not None:
         hello.overhear(list(overhearing))
+    if hello.report_sent is not None:
+        hello.report_sent(list(reporting))
     got: list[Got] = []
     failed: list[Failed] = []
     outgoing = sorted(frames, key=lambda one: one.at)

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from roambus.bridge.backend import NO_ENERGY
+from roambus.bridge.backend import NO_ENERGY, SENT
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.extensions.lora.mac.settings import LoRaAloha
-from roambus.extensions.lora.tests.mac.scenes import START, Course, airtime, frame, run, scene
+from roambus.extensions.lora.tests.mac.scenes import DELAY, START, Course, airtime, frame, run, scene
 from roambus.python_protocol.events import NOT_SENT, QUEUE_FULL
 from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -57,6 +57,13 @@ def test_a_node_that_receives_sends_nevertheless_and_a_unicast_is_for_one() -> N
     assert course.totals.counts["transmitted"] == [2, 0, 0]
     assert (course.texts(1), course.texts(2)) == (["to 1"], [])
     assert run(THREE, frames, overhearing=[2]).texts(2) == ["to 1", "to nobody"]
+
+
+def test_agents_are_told_of_frames_that_have_left() -> None:
+    """Those that ask; at the frame's end, for there are no acknowledgements."""
+    course = run(TWO, [frame(0, "a", to=7), frame(1, "b", SECOND)], reporting=[0])
+    assert [(one.node, one.text, one.reason) for one in course.failed] == [(0, "a", SENT)]
+    assert course.failed[0].at == TO_TX + AIRTIME + DELAY
 
 
 def test_a_full_queue_refuses() -> None:
