@@ -36,7 +36,7 @@ def test_frames_of_one_node_follow_each_other_without_a_wait() -> None:
 
 
 def test_nothing_is_sensed() -> None:
-    """A node sends into a frame that it is receiving: it does not get that one, and nobody gets both."""
+    """A node sends into a frame that it is receiving, and does not get that one."""
     course = run(THREE, [frame(0, "a"), frame(1, "b", AIRTIME // 2)])
     assert course.totals.counts["transmitted"] == [1, 1, 0]
     assert course.texts(1) == []
