@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,13 @@ def test_the_agent_is_the_shipped_one(name: str) -> None:
     assert issubclass(scaled, shipped)
     assert scaled.handlers == shipped.handlers
     assert list(scaled.messages) == list(shipped.messages)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_the_parameters_can_be_copied_to_another_process(name: str) -> None:
+    """By the name of their class, which is made."""
+    parameters = load_agent(f"lora-{name}").parameters_type()
+    assert pickle.loads(pickle.dumps(parameters)) == parameters  # noqa: S301  # its own
 
 
 def test_a_time_that_the_user_gives_is_taken_as_given() -> None:
