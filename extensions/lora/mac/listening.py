@@ -1,8 +1,8 @@
-"""Listen before talk: a random number of slots, channel activity detection (CAD), and the frame if nobody is heard.
+"""Listen before talk: a random number of slots, channel activity detection (CAD), and a frame into a clear channel.
 
 1. A frame waits for a random number of slots. The window is a power of two, which grows with the channel's utilisation.
-2. Then the radio looks for a signal of its own spreading factor. It finds one above the demodulation floor, far below
-   the noise, in any part of a frame that was on the air during the whole detection.
+2. Then the radio looks for a signal of its own spreading factor. It finds one down to the demodulation floor, which is
+   below the noise. The signal must last for the whole detection, which may fall into any part of its frame.
 3. If there is one, the frame waits anew, or fails after so many `tries`. Else the radio turns round, and sends.
 
 A slot is the time in which a node finds out that another one has begun. So nodes collide that draw the same slot, or do

@@ -1,7 +1,7 @@
 """The settings of the MACs of LoRa, with the sizes of Meshtastic's frames and the window of its documentation.
 
-The sixteen bytes of the mesh's header (addresses, number, flags, hashes) precede each payload in the clear, below any
-protocol: they are the MAC's header here. The PHY's header is in the airtime's formula, and a routing's there is none.
+The mesh's header has sixteen bytes: addresses, a number, flags, hashes. They precede each payload in the clear, below
+any protocol, and are the MAC's header here. The PHY's header is in the airtime's formula. Routing adds none.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def run(
     overhearing: Iterable[NodeId] = (),
     reporting: Iterable[NodeId] = (),
 ) -> Course:
-    """Run to the end; some nodes overhear unicasts of others, and some are told of the frames that they have sent."""
+    """Run to the end; some nodes overhear unicasts of others, and some get reports of the frames that they sent."""
     backend = RadioBackend(scenario)
     hello = backend.open()
     if hello.overhear is not None:

@@ -217,7 +217,7 @@ def test_a_held_frame_contends_when_its_time_has_come() -> None:
 
 
 def test_it_needs_lora() -> None:
-    """Of other receptions it could not tell the signals."""
+    """Other receptions have no spreading factors."""
     with pytest.raises(UserError, match=r'MACProtocolName: LoRaCad .* set SN\.radio\.model = "LoRa"'):
         run(replace(at_places(0, 5), mac=LoRaCad()), [])
 

@@ -14,6 +14,7 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.engine import PACKAGE, entry_point, fingerprint
 from roambus.bridge.backends.radio.kernel import Parts
 from roambus.bridge.backends.radio.mac.interface import Mac
+from roambus.bridge.system.code import PARTS
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import locked
 from tests.bridge.backends.radio.runs import at_places, run
@@ -80,7 +81,7 @@ def test_a_helper_in_the_folder_of_an_extension_changes_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A MAC of ours in several modules is compiled from them all; what it imports from elsewhere has other names."""
-    monkeypatch.setitem(kernel.PARTS, "roambus.extensions", tmp_path)
+    monkeypatch.setitem(PARTS, "roambus.extensions", tmp_path)
     (tmp_path / "split_mac").mkdir()
     mac, helper, further = (tmp_path / "split_mac" / name for name in ("mac.py", "helper.py", "further.py"))
     mac.write_text("from roambus.extensions.split_mac.helper import wait\nfrom roambus.bridge.keys import key\n")
