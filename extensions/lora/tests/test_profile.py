@@ -15,6 +15,7 @@ import roambus
 from roambus.bridge.agents import load_agent
 from roambus.extensions.lora.profile import REFERENCE_BYTES, ratio, scaled_times
 from roambus.extensions.lora.radio.modems import PRESETS
+from roambus.notebook import Settings
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import parse_parameters, plain, settings_of
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -113,7 +114,7 @@ def test_the_ratio_is_that_of_the_reference_frame() -> None:
 @pytest.mark.parametrize("name", [*(f"lora-{name}" for name in AGENTS), "managed-flooding"])
 def test_it_delivers_on_lora(name: str, tmp_path: Path) -> None:
     """Between six nodes in each other's range."""
-    settings = {"nodes": 6, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
+    settings: Settings = {"nodes": 6, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
     done = roambus.run("lora", name, settings=settings, out=tmp_path)
     rows = pq.read_table(done.folder / "trace.parquet").to_pylist()
     published = {row["notification_id"]: row["node"] for row in rows if row["event"] == "publish"}
@@ -124,8 +125,8 @@ def test_it_delivers_on_lora(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_gossip_saves_frames_on_lora_with_the_profile_alone(tmp_path: Path) -> None:
-    """An assessment delay of 100 ms ends before any other node's frame of 500 ms does, so that nobody is silenced."""
-    settings = {"nodes": 10, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
+    """An assessment delay of 100 ms ends before any other node's frame of 500 ms does."""
+    settings: Settings = {"nodes": 10, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
     sent = {}
     for name in ("gossip", "lora-gossip"):
         done = roambus.run("lora", name, settings=settings, out=tmp_path / name)
