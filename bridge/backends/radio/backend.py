@@ -98,7 +98,7 @@ class RadioBackend:
     def __init__(self, scenario: Scenario) -> None:
         """Raise UserError for a scenario that this radio does not model."""
         mac = mac_of(scenario)
-        scenario = mac.adapt(scenario)
+        scenario = mac.adapt(reception_of(scenario).adapt(scenario))
         setup.check(scenario)
         seeds = setup.seeds_of(scenario.seed)
         self._scenario = scenario

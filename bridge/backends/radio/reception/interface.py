@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # settings may lie in the module that computes, and do not wa
 class ReceptionModel(Protocol):
     """A module that is a reception; its compiled functions get the state, a receiver in RX, and the time in ns."""
 
+    def adapt(self, scenario: Scenario) -> Scenario:
+        """Return the scenario with the radio as these settings have it, for example its noise floor."""
+
     def kinds(self, scenario: Scenario) -> Sequence[int]:
         """Return a number for each node, `s.nodes[node].kind`, such as its spreading factor."""
 

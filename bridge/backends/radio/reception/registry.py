@@ -20,7 +20,18 @@ def unchanged(s: State, receiver: int, now: int) -> None:
     """Leave all signals as they are."""
 
 
-DEFAULTS = {"kinds": bit_errors.kinds, "airtime": bit_errors.airtime, "disturb": unchanged, "settle": unchanged}
+def adapt(scenario: Scenario) -> Scenario:
+    """Return the scenario as it is."""
+    return scenario
+
+
+DEFAULTS = {
+    "adapt": adapt,
+    "kinds": bit_errors.kinds,
+    "airtime": bit_errors.airtime,
+    "disturb": unchanged,
+    "settle": unchanged,
+}
 
 
 def reception_of(scenario: Scenario) -> ReceptionModel:

@@ -1,0 +1,1 @@
+"""The LoRa radio: its airtime, its named modems, and the frames that it receives."""
