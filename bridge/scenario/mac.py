@@ -39,6 +39,8 @@ class MacSettings:
     """Keys beside those of its fields."""
     ACKNOWLEDGES: ClassVar[bool] = False
     """Whether its receivers acknowledge unicasts, which a node that is down does not."""
+    FOLLOWS_FAULTS: ClassVar[bool] = False
+    """Whether MAC and radio of a node that is down are down, too, as with acknowledgements."""
 
     buffer_size: int = key(
         MAC + "macBufferSize", WHOLE, "32", "packets that fit into the queue", "packets", Range(1, MOST_FRAMES)
@@ -57,6 +59,11 @@ class MacSettings:
     def keys(cls) -> tuple[Setting, ...]:
         """Return the MAC's own keys."""
         return (*cls.FURTHER_KEYS, *(setting for setting in keys_of(cls) if setting.name.startswith(MAC)))
+
+    @property
+    def goes_down(self) -> bool:
+        """Whether MAC and radio follow a node's faults."""
+        return self.ACKNOWLEDGES or self.FOLLOWS_FAULTS
 
     @property
     def may_sleep(self) -> bool:

@@ -82,7 +82,7 @@ REASONS = {
     state.NOT_SENT: NOT_SENT,
     state.CRASHED: CRASH,
 }
-"""The reason that a Failure gives."""
+"""The reason that a Failure gives; the MAC's own ones follow."""
 
 
 def part_of(message: Message) -> int:
@@ -116,6 +116,7 @@ class RadioBackend:
         self._now: SimTime = 0
         self._handed_over = 0
         self._readings = Readings.of(scenario)
+        self._reasons = REASONS | dict(enumerate(mac.REASONS, state.FIRST_REASON_OF_MAC))
         self._is_mortal = not scenario.batteries_last
         self._dead: set[NodeId] = set()
         self._reporting: set[NodeId] = set()
@@ -284,7 +285,7 @@ class RadioBackend:
         for frame, reason in self._state.done[:count].tolist():
             sender, _, destination, message, _ = self._transmission(frame)
             if reason != state.TAKEN or sender in self._reporting:
-                failures.append(Failure(sender, destination, message, REASONS[reason]))
+                failures.append(Failure(sender, destination, message, self._reasons[reason]))
         return failures
 
     def _transmission(self, frame: int) -> Transmission:

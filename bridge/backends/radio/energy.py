@@ -71,7 +71,7 @@ def batteries_of(scenario: Scenario, starts: NDArray[np.int64]) -> NDArray[Any]:
     That is the default. Batteries also count the consumption of nodes that sleep, as crashed ones do (`outages`).
     """
     radio, nodes = scenario.radio, scenario.nodes
-    turn_off = scenario.mac.ACKNOWLEDGES and any(fault.kind is FaultKind.CRASH for fault in scenario.faults)
+    turn_off = scenario.mac.goes_down and any(fault.kind is FaultKind.CRASH for fault in scenario.faults)
     if scenario.batteries_last and not scenario.mac.may_sleep and not turn_off:
         return np.zeros(0, BATTERY)
     batteries = np.zeros(len(nodes), BATTERY)

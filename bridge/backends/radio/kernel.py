@@ -11,7 +11,7 @@ One call crosses from Python to compiled code once; crossing for each event woul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cache
 from hashlib import sha256
@@ -38,6 +38,7 @@ from roambus.bridge.backends.radio.state import ENOUGH, LISTENING, SENDING, SLEE
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.code import (
     DISTRIBUTION,
+    PARTS,
     code_hash,
     data_files,
     data_hash,
@@ -45,6 +46,7 @@ from roambus.bridge.system.code import (
     find_files,
     hash_files,
     is_ours,
+    project_files,
 )
 from roambus.bridge.system.files import locked
 from roambus.bridge.system.interrupts import interrupts_postponed
@@ -135,10 +137,17 @@ def _with_hash(module: str) -> str:
     """A name that changes with the module's code, and outside of this package with what that imports and may read."""
     files = find_files(module)
     if is_ours(module):
-        found = hash_files(set(files))
+        found = hash_files(_of_its_extension(files))
     else:  # the loop has arrays of the module as constants
         found = sha256(code_hash(files) + data_hash(data_files(module))).digest()
     return f"{module.rpartition('.')[2]}_{found.hex()[:16]}"
+
+
+def _of_its_extension(files: Sequence[Path]) -> set[Path]:
+    """Return a module's files, and all of its extension that they import: the loop is compiled from these, too."""
+    extensions = PARTS[f"{DISTRIBUTION}.extensions"]
+    folders = {folder for file in files for folder in file.parents if folder.parent == extensions}
+    return {*files, *(file for file in project_files(files) if any(map(file.is_relative_to, folders)))}
 
 
 def _advance(s: State, frames: int, until: SimTime) -> Reached:

@@ -1,4 +1,4 @@
-"""Outages: the MAC and the radio of a node that crashes or freezes, if its MAC acknowledges.
+"""Outages: the MAC and the radio of a node that crashes or freezes, if its MAC acknowledges, or says that it follows.
 
 A node must have what its MAC acknowledges. So the MAC of a frozen node takes no frame, and goes on with its own. A
 crashed node is off, as one that Castalia destroys: its MAC has nothing any more, and its radio sleeps until it
@@ -22,8 +22,8 @@ _KINDS = {FaultKind.CRASH: state.CRASH, FaultKind.FREEZE: state.FREEZE, FaultKin
 
 
 def first_outages(scenario: Scenario) -> list[tuple[int, int, int]]:
-    """Return the events of the scenario's faults, each a (time, kind, node); none without acknowledgements."""
-    faults = scenario.faults if scenario.mac.ACKNOWLEDGES else ()
+    """Return the events of the scenario's faults, each a (time, kind, node); none if the MAC does not follow them."""
+    faults = scenario.faults if scenario.mac.goes_down else ()
     return [(fault.at, _KINDS[fault.kind], fault.node) for fault in faults]
 
 

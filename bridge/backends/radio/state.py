@@ -340,6 +340,8 @@ def schedule(s: State, time: int, kind: int, index: int) -> None:
     CRASHED,
 ) = range(11)
 """Why a frame is refused or has failed; TAKEN if it is not."""
+FIRST_REASON_OF_MAC = 11
+"""The number of the first of the MAC's own REASONS."""
 
 
 @compiled

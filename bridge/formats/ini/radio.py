@@ -19,7 +19,7 @@ from typing import Any, cast
 from roambus.bridge.formats.ini.lookup import Lookup
 from roambus.bridge.scenario import macs
 from roambus.bridge.scenario.ideal import LINKS_FILE
-from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, MacSettings, TunableMacSettings
+from roambus.bridge.scenario.mac import DATA_RATE, FRAME_OVERHEAD, ROUTING_KEYS, MacSettings, TunableMacSettings
 from roambus.bridge.scenario.model import Model
 from roambus.bridge.scenario.models import PROPAGATIONS, RADIOS, Models
 from roambus.bridge.scenario.propagation import Propagation
@@ -72,12 +72,12 @@ class RadioReader:
 
     def mac(self) -> MacSettings:
         """The MAC's settings, which must agree with the radio."""
+        chosen = macs.SETTINGS.get(self._keys.value(macs.PROTOCOL), TunableMacSettings)  # a simulator may have others
         overhead = self._keys.value(settings_of(RadioSettings)["frame_overhead_bytes"])
         for key, radios in ((DATA_RATE, self._mode.settings["data_rate_bps"] / 1000), (FRAME_OVERHEAD, overhead)):
-            if self._keys.has(key):  # another MAC need not know it
+            if key in (*chosen.keys(), *ROUTING_KEYS) and self._keys.has(key):  # another MAC need not know it
                 value = self._keys.value(key)
                 self._keys.refuse(value != radios, key.name, f"{value:g} is not the radio's {radios:g}")
-        chosen = macs.SETTINGS.get(self._keys.value(macs.PROTOCOL), TunableMacSettings)  # a simulator may have others
         with self._keys.mistakes_of(macs.PROTOCOL.name):
             return self._keys.build(chosen)
 

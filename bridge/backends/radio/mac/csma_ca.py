@@ -73,6 +73,7 @@ COLUMNS = np.dtype(
         ("access_failures", "i8"),  # frames that found no clear channel
     ]
 )
+REASONS: tuple[str, ...] = ()
 COUNTS: tuple[str, ...] = ("acknowledgements", "retransmissions", "unacknowledged", "access_failures")
 
 

@@ -43,6 +43,8 @@ class Mac(Protocol):
     """A record for each node, `s.macs[node]`, that starts as zeros."""
     COUNTS: tuple[str, ...]
     """The columns among them that are reported for each node."""
+    REASONS: tuple[str, ...]
+    """Why it refuses frames beside the reasons in `state`: numbers for `refusal`, from FIRST_REASON_OF_MAC on."""
 
     def accept(self, s: State, sender: int, frame: int, now: int) -> None:
         """Take a frame from the network layer, or refuse it; `enqueue` does both."""

@@ -52,6 +52,7 @@ def adapt(scenario: Scenario) -> Scenario:
 DEFAULTS: dict[str, Any] = {
     "COLUMNS": np.dtype([("unused", "i8")]),
     "COUNTS": (),
+    "REASONS": (),
     "timer_fired": timer_fired,
     "record": record,
     "control_frames": control_frames,

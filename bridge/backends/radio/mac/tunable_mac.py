@@ -62,6 +62,7 @@ COLUMNS = np.dtype(
     ]
 )
 COUNTS: tuple[str, ...] = ()
+REASONS: tuple[str, ...] = ()
 
 CONSTANT, MULTIPLYING, EXPONENTIAL = 1, 2, 3
 """The bound of a back-off: the base, that times the busy results in a row, or doubled by each."""

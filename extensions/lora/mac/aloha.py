@@ -1,0 +1,55 @@
+"""Pure ALOHA (Abramson, 1970): a frame goes on the air as soon as the radio is free; nothing is sensed or repeated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from roambus.bridge.backends.radio.engine import compiled
+from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
+from roambus.bridge.backends.radio.state import LISTENING, State
+from roambus.extensions.lora.mac import limits
+from roambus.extensions.lora.mac.limits import NOW
+from roambus.extensions.lora.mac.sending import HELD, NOTHING, ON_AIR, await_radio, next_wait, pass_on, send_first
+
+COLUMNS = np.dtype(limits.COLUMNS)
+COUNTS, REASONS = limits.COUNTS, limits.REASONS
+adapt, record = limits.adapt, limits.record
+
+
+@compiled
+def accept(s: State, sender: int, frame: int, now: int) -> None:
+    """Queue a frame; an idle MAC sends it."""
+    if enqueue(s, sender, frame, now) and s.nodes[sender].mac == IDLE:
+        _go_on(s, sender, now)
+
+
+@compiled
+def receive(s: State, frame: int, arrival: Any, now: int) -> None:
+    """Pass on a frame that is for this node."""
+    pass_on(s, frame, arrival)
+
+
+@compiled
+def timer_fired(s: State, index: int, now: int) -> None:
+    """Send the next frame: the radio may be free, or the limits may allow it."""
+    if s.nodes[index].mac in (ON_AIR, HELD):
+        _go_on(s, index, now)
+
+
+@compiled
+def _go_on(s: State, sender: int, now: int) -> None:
+    """Send the first frame, or wait for the radio or the limits, or rest."""
+    node = s.nodes[sender]
+    if node.radio != LISTENING:
+        await_radio(s, sender, now)
+        return
+    wait = next_wait(s, sender, now)
+    if wait == NOTHING:
+        node.mac = IDLE
+    elif wait == NOW:
+        send_first(s, sender, now)
+    else:
+        node.mac = HELD
+        set_timer(s, sender, wait / node.clock_rate, now)

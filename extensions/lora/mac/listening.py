@@ -1,0 +1,181 @@
+"""Listen before talk: a random number of slots, channel activity detection (CAD), and the frame if nobody is heard.
+
+1. A frame waits for a random number of slots. The window is a power of two, which grows with the channel's utilisation.
+2. Then the radio looks for a signal of its own spreading factor. It finds one above the demodulation floor, far below
+   the noise, in any part of a frame that was on the air during the whole detection.
+3. If there is one, the frame waits anew. There is no limit of tries. Else the radio turns round, and sends.
+
+A slot is the time in which a node finds out that another one has begun. So nodes collide that draw the same slot, or do
+not hear each other. Utilisation is a node's own measurement, in six periods of ten seconds: frames it sent or received.
+
+Sources: Meshtastic, "Mesh Broadcast Algorithm", layer 1; Semtech AN1200.48 for the CAD.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
+from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
+from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, State
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.macs import PROTOCOL
+from roambus.bridge.scenario.models import RADIOS
+from roambus.bridge.system.errors import UserError
+from roambus.extensions.lora.mac import limits
+from roambus.extensions.lora.mac.limits import NOW
+from roambus.extensions.lora.mac.sending import HELD, NOTHING, ON_AIR, await_radio, next_wait, pass_on, send_first
+from roambus.extensions.lora.radio.reception import FACTOR, FIRST, FLOOR_DB
+from roambus.extensions.lora.radio.settings import LoRa
+from roambus.python_protocol.simtime import MILLISECOND, SECOND
+
+WAITING, DETECTING = 3, 5
+"""States beside IDLE, ON_AIR and HELD: it waits for its slot, or looks for signals. 4 is DEAD_MAC."""
+
+PERIODS, PERIOD = 6, 10 * SECOND
+"""Utilisation is measured over a minute, in pieces."""
+
+COLUMNS = np.dtype([
+    *limits.COLUMNS,
+    ("used", "i8", (PERIODS,)),  # ns of frames sent and received in the last periods
+    ("period", "i8"),  # the number of the present one
+    ("detections", "i8"),
+    ("busy", "i8"),  # those that found a signal
+])  # fmt: skip
+COUNTS = (*limits.COUNTS, "detections", "busy")
+REASONS, record = limits.REASONS, limits.record
+
+
+@compiled
+def accept(s: State, sender: int, frame: int, now: int) -> None:
+    """Queue a frame; an idle MAC begins to contend for the channel."""
+    if enqueue(s, sender, frame, now) and s.nodes[sender].mac == IDLE:
+        _begin(s, sender, now)
+
+
+@compiled
+def receive(s: State, frame: int, arrival: Any, now: int) -> None:
+    """Count the frame's airtime, whomever it is for, and pass it on."""
+    _use(s, arrival.receiver, s.frames[frame].airtime, now)
+    pass_on(s, frame, arrival)
+
+
+@compiled
+def timer_fired(s: State, index: int, now: int) -> None:
+    """Continue after the slots, after a detection, or when the radio or the limits allow the next frame."""
+    mac = s.nodes[index].mac
+    if mac == WAITING:
+        s.nodes[index].mac = DETECTING
+        set_timer(s, index, s.run[0].mac.cad_symbols * _symbol(s, index), now)
+    elif mac == DETECTING:
+        _finish_detection(s, index, now)
+    elif mac in (ON_AIR, HELD):
+        _begin(s, index, now)
+
+
+@compiled
+def _begin(s: State, sender: int, now: int) -> None:
+    """Begin with the first frame, wait for the radio or the limits, or rest."""
+    node = s.nodes[sender]
+    if node.radio != LISTENING:
+        await_radio(s, sender, now)
+        return
+    wait = next_wait(s, sender, now)
+    if wait == NOTHING:
+        node.mac = IDLE
+    elif wait == NOW:
+        _wait(s, sender, s.run[0].mac.first_wait, now)
+    else:
+        node.mac = HELD
+        set_timer(s, sender, wait / node.clock_rate, now)
+
+
+@compiled
+def _wait(s: State, sender: int, is_random: int, now: int) -> None:
+    """Wait for a random number of slots of the window, or for none."""
+    slots = int(uniform(s.run[0], BACKOFF) * 2.0 ** _window(s, sender, now)) if is_random else 0
+    s.nodes[sender].mac = WAITING
+    set_timer(s, sender, float(slots * _slot(s, sender)), now)
+
+
+@compiled
+def _finish_detection(s: State, sender: int, now: int) -> None:
+    """Send into a clear channel; otherwise wait anew."""
+    node, own = s.nodes[sender], s.macs[sender]
+    own.detections += 1
+    if node.radio != LISTENING or _hears(s, sender, now):
+        own.busy += 1
+        _wait(s, sender, 1, now)
+        return
+    airtime = s.frames[s.queues[sender, node.front]].airtime
+    send_first(s, sender, now)
+    if node.mac != DEAD_MAC:
+        _use(s, sender, airtime, now)
+
+
+@compiled
+def _hears(s: State, index: int, now: int) -> bool:
+    """Whether a signal of the node's own spreading factor has been there for the whole detection."""
+    node, run = s.nodes[index], s.run[0]
+    factor = node.kind & FACTOR
+    weakest = run.radio.noise_floor_dbm + FLOOR_DB[factor - FIRST]
+    latest = now - run.mac.cad_symbols * _symbol(s, index)
+    found = False
+    for k in range(node.heard):
+        signal = s.signals[index, k]
+        if signal.sender >= 0 and signal.power >= weakest:
+            other = s.nodes[signal.sender]
+            found = found or (other.kind & FACTOR == factor and other.began <= latest)
+    return found
+
+
+@compiled
+def _window(s: State, index: int, now: int) -> int:
+    """Return the window's exponent: from the least for a quiet channel to the greatest for one always in use."""
+    mac = s.run[0].mac
+    share = min(_used(s, index, now) / (PERIODS * PERIOD), 1.0)
+    return int(mac.cw_min + share * (mac.cw_max - mac.cw_min))
+
+
+@compiled
+def _used(s: State, index: int, now: int) -> int:
+    """Return the ns of frames sent and received in the last minute."""
+    own, period = s.macs[index], now // PERIOD
+    for late in range(min(period - own.period, PERIODS)):
+        own.used[(period - late) % PERIODS] = 0
+    own.period = period
+    total = 0
+    for k in range(PERIODS):
+        total += own.used[k]
+    return int(total)
+
+
+@compiled
+def _use(s: State, index: int, airtime: int, now: int) -> None:
+    """Add a frame to the present period."""
+    _used(s, index, now)
+    own = s.macs[index]
+    own.used[own.period % PERIODS] += airtime
+
+
+@compiled
+def _slot(s: State, index: int) -> int:
+    """Return ns of a slot, in whole milliseconds, as the firmware counts them."""
+    mac = s.run[0].mac
+    exact = mac.cad_symbols * _symbol(s, index) + mac.slot_rest
+    return int(exact // MILLISECOND * MILLISECOND)
+
+
+@compiled
+def _symbol(s: State, index: int) -> int:
+    """Return ns of a symbol of a node."""
+    return int((SECOND << (s.nodes[index].kind & FACTOR)) // (1000 * s.run[0].reception.bandwidth_khz))
+
+
+def adapt(scenario: Scenario) -> Scenario:
+    """Return the scenario as it is; raise UserError without LoRa, or for a power above the region's limit."""
+    if not isinstance(scenario.reception, LoRa):
+        raise UserError(f'{PROTOCOL.name}: LoRaCad detects the signals of LoRa alone: set {RADIOS.key.name} = "LoRa"')
+    return limits.adapt(scenario)

@@ -1,0 +1,108 @@
+"""Sending, as all MACs of LoRa do: the first queued frame that its region's limits allow, one at a time.
+
+A frame goes to the radio only when that listens, so that it begins by the radio's change to TX. The radio tells when it
+is free again, as a real one does by an interrupt: clocks that drift neither cut frames nor leave gaps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from roambus.bridge.backends.radio.engine import compiled
+from roambus.bridge.backends.radio.mac.interface import (
+    deliver,
+    drop_rest,
+    fail_message,
+    is_for,
+    overhear,
+    set_timer,
+    take_first,
+)
+from roambus.bridge.backends.radio.radio import buffer_frame
+from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, SENDING, SWITCHING, State, let_go
+from roambus.extensions.lora.mac.limits import (
+    AT_NO_TIME,
+    DUTY_CYCLE,
+    DWELL_TIME,
+    NOW,
+    TOO_LONG,
+    keep,
+    wait_for,
+)
+
+ON_AIR, HELD = 1, 2
+"""States of these MACs beside IDLE: the radio is not free, or the limits hold the first frame back. 4 is DEAD_MAC."""
+
+NOTHING = -1
+
+
+@compiled
+def next_wait(s: State, sender: int, now: int) -> int:
+    """Refuse first frames that the limits forbid; return the ns until the next one may go, or NOTHING."""
+    node, own, run = s.nodes[sender], s.macs[sender], s.run[0]
+    while node.queued > 0:
+        frame = s.queues[sender, node.front]
+        wait = wait_for(s, sender, s.frames[frame].airtime, now + run.switch_time[LISTENING, SENDING])
+        if wait == NOW:
+            return NOW
+        if wait == TOO_LONG:
+            own.dwell_refused += 1
+            _refuse(s, sender, DWELL_TIME)
+        elif wait == AT_NO_TIME or run.mac.refuses:
+            own.duty_refused += 1
+            _refuse(s, sender, DUTY_CYCLE)
+        else:
+            own.duty_delayed += 1 - own.counted
+            own.counted = 1
+            return wait
+    return NOTHING
+
+
+@compiled
+def _refuse(s: State, sender: int, reason: int) -> None:
+    """Give the first queued frame back with a reason, and with it the rest of its message."""
+    frame = take_first(s, sender)
+    s.macs[sender].counted = 0
+    s.frames[frame].refusal = reason
+    fail_message(s, frame)
+    let_go(s, frame)
+    drop_rest(s, sender)
+
+
+@compiled
+def send_first(s: State, sender: int, now: int) -> None:
+    """Hand the first queued frame to the radio, which listens and has an empty buffer; the queue lets go of it."""
+    node, own = s.nodes[sender], s.macs[sender]
+    frame = take_first(s, sender)
+    own.counted = 0
+    airtime, begin = s.frames[frame].airtime, now + s.run[0].switch_time[LISTENING, SENDING]
+    buffer_frame(s, sender, frame, now)
+    if node.mac == DEAD_MAC:
+        return  # its last energy went when the radio turned round
+    keep(s, sender, airtime, begin + airtime)
+    await_radio(s, sender, now)
+
+
+@compiled
+def await_radio(s: State, sender: int, now: int) -> None:
+    """Continue when the radio may listen again."""
+    node, run = s.nodes[sender], s.run[0]
+    rest = 0
+    if node.radio == SENDING:
+        rest = node.began + s.frames[node.on_air].airtime - now + run.switch_time[SENDING, LISTENING]
+    elif node.radio == SWITCHING:
+        rest = node.switched - now
+    node.mac = ON_AIR
+    set_timer(s, sender, max(rest, 1) / node.clock_rate, now)
+
+
+@compiled
+def pass_on(s: State, frame: int, arrival: Any) -> None:
+    """Pass on a frame that is for this node, or that it overhears, unless the node is down."""
+    destination = s.frames[frame].destination
+    if s.nodes[arrival.receiver].is_down:
+        return
+    if is_for(destination, arrival.receiver):
+        deliver(s, frame, arrival)
+    else:
+        overhear(s, frame, arrival)

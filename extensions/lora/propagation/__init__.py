@@ -1,0 +1,1 @@
+"""Path losses of LoRa's distances."""
