@@ -14,6 +14,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX
 from roambus.experiments.scaffold.writer import new_folder
 from roambus.experiments.sweeps.sweep import label_of
+from roambus.extensions.lora.messages import CLIENT, REPEATER
 from roambus.extensions.lora.places import Field, Mesh, names_of
 
 NAMES_FILE, README_FILE = "names.txt", "README.md"
@@ -58,7 +59,10 @@ def write(made: OwnMesh, folder: Path) -> Path:
 
 def _template(source: str, names: list[str], mesh: Mesh, field: Field) -> Iterator[str]:
     yield f"# The mesh of {_comment(source)}: {len(names)} nodes in {field.width_m} m by {field.height_m} m."
-    yield f"{{% set nodes = {len(names)} %}}"
+    yield f"{{%- set nodes = {len(names)} %}}"
+    if any(node.role != CLIENT for node in mesh.nodes):
+        yield '{%- set own = agent_parameters ~ ("" if "preset=" in agent_parameters else " preset=" ~ preset) %}'
+    yield "[General]"
     yield f"SN.field_x = {field.width_m}"
     yield f"SN.field_y = {field.height_m}"
     yield 'SN.deployment = ""'
@@ -67,7 +71,7 @@ def _template(source: str, names: list[str], mesh: Mesh, field: Field) -> Iterat
         yield f"# {_comment(name)}, {node.latitude:.6f} {node.longitude:.6f}"
         yield f"SN.node[{number}].xCoor = {x:.1f}"
         yield f"SN.node[{number}].yCoor = {y:.1f}"
-        if node.role != "client":
+        if node.role != CLIENT:
             yield from _role(number, node.role)
     yield ""
     yield '{% include "lora.ini.j2" %}'
@@ -75,11 +79,11 @@ def _template(source: str, names: list[str], mesh: Mesh, field: Field) -> Iterat
 
 def _role(number: int, role: str) -> Iterator[str]:
     """A role is a parameter of managed flooding; a repeater has no application under any agent."""
-    if role == "repeater":
+    if role == REPEATER:
         yield f'SN.node[{number}].Application.roles = "broker"'
-    yield '{% if agent == "managed-flooding" %}'
-    yield f'SN.node[{number}].Application.agentParameters = "role={role} {{{{ agent_parameters }}}}"'
-    yield "{% endif %}"
+    yield '{%- if agent == "managed-flooding" %}'
+    yield f'SN.node[{number}].Application.agentParameters = {{{{ ("role={role} " ~ own) | quoted }}}}'
+    yield "{%- endif %}"
 
 
 def _comment(text: str) -> str:

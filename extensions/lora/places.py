@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import read_text
+from roambus.extensions.lora.messages import CLIENT, REPEATER, ROUTER
 from roambus.python_protocol.settings import read_number
 
 Metres = NDArray[np.float64]
@@ -42,7 +43,7 @@ _SPELLINGS = {
     _ROLE: ("role", "noderole", "devicerole"),
 }
 """The spellings of each column, letters and digits alone; the first one that a heading has counts."""
-ROLES = ("client", "router", "repeater")
+ROLES = (CLIENT, ROUTER, REPEATER)
 _UNIT = re.compile(r"\s*(\(.*\)|\[.*\]|°)\s*$")
 
 _EQUATOR_M, _FLATTENING = 6_378_137.0, 1 / 298.257223563
@@ -68,7 +69,10 @@ class Mesh(NamedTuple):
 
 
 class Field(NamedTuple):
-    """Metres of each node from the south-western corner, [node, (x, y)] to 0.1 m, and the size of the field."""
+    """Metres of each node from the north-western corner, [node, (x, y)] to 0.1 m, and the size of the field.
+
+    A film draws y downwards, so that north is up.
+    """
 
     places_m: Metres
     width_m: int
@@ -181,7 +185,8 @@ def project(mesh: Mesh) -> Field:
         )
     margin = max(LEAST_MARGIN_M, math.ceil(MARGIN * extent))
     width, height = (math.ceil(side + 2 * margin) for side in (most - least)[:2])
-    return Field(np.round(plane_m - least + margin, 1)[:, :2], width, height)
+    east_m, south_m = plane_m[:, 0] - least[0], most[1] - plane_m[:, 1]
+    return Field(np.round(np.column_stack((east_m, south_m)) + margin, 1), width, height)
 
 
 def tangent_plane_m(degrees: Sequence[tuple[float, float]]) -> Metres:
