@@ -96,33 +96,42 @@ SWEEP = """\
 template = "{name}.ini.j2"
 seeds = 5
 
+[set]
+preset = "LongFast"
+tx_power = "14dBm"
+loss_at_km = 126    # dB at 1 km: Hata (1980), small city at 868 MHz, antennas of 30 m and 1.5 m
+exponent = 3.52
+sigma = 6           # dB, by which places differ
+publish_until = 900 # s
+time_limit = 1080   # s
+
 [axes]
-publish_interval = [3600, 600, 120] # s, from one message of a node to its next
+publish_interval = [3600, 600, 60] # s, from one message of a node to its next
 
 [agents]
 managed-flooding = {{ title = "managed flooding" }}
-flooding = {{ parameters = {{ profile = "lora" }} }}
-gossip = {{ parameters = {{ profile = "lora" }} }}
+lora-flooding = {{ title = "flooding" }}
+lora-gossip = {{ title = "gossip" }}
 """
 
 README = """\
 # The mesh of {source}
 
-{nodes} nodes. `{name}.ini.j2` has their places, `{name}.toml` the sweep, `names.txt` the names for the film.
+{nodes} nodes: `{name}.ini.j2` has their places, `{name}.toml` a sweep, `names.txt` the names for a film.
 
 ```sh
 roambus sweep {name}/{name}.toml --out results/{name}
 roambus aggregate results/{name}
 roambus figures results/{name}
+roambus compare results/{name} --metric delivery_rate_all
 ```
 
-A film of a quarter of an hour:
+The film of one of these runs, made again to show each message:
 
 ```sh
-roambus run {name}/{name}.ini.j2 --agent managed-flooding --set publish_interval=120 --record --out results/{name}-film
-roambus replay results/{name}-film --names {name}/names.txt --export {name}.html
+roambus replay results/{name}/traces/agent=managed-flooding/publish_interval=600/seed=0 --again --names {name}/names.txt --export {name}.html
 ```
 
-`roambus show {name}/{name}.ini.j2` lists the variables: preset, power, path loss, MAC and others. In the template
-you can move a node, or change its role.
+`roambus show {name}/{name}.ini.j2` lists the variables for `[set]`: preset, power, path loss, MAC and others. In the
+template you can move a node, or change its role.
 """
