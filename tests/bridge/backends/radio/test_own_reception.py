@@ -109,6 +109,23 @@ def test_its_loop_is_another_one() -> None:
 TIMED = replace(at_places(0, 1, 2, 3, 4), reception=Timed())
 
 
+@pytest.mark.usefixtures("deaf")
+def test_it_may_adapt_the_radio(deaf: ModuleType) -> None:
+    """Before the MAC sees it; without a function for it the scenario stays as it is."""
+    assert reception_of(DEAF).adapt(DEAF) is DEAF
+    seen = []
+
+    def louder(scenario: Scenario) -> Scenario:
+        seen.append(scenario)
+        return replace(scenario, radio=replace(scenario.radio, noise_floor_dbm=-90.0))
+
+    vars(deaf)["adapt"] = louder
+    registry._complete.cache_clear()
+    state = RadioBackend(DEAF)._state
+    assert seen == [DEAF]
+    assert state.run["radio"]["noise_floor_dbm"][0] == state.nodes["total"][0] == -90
+
+
 def heard(scenario: Scenario, *frames: tuple[int, SimTime]) -> list[tuple[int, int, SimTime]]:
     """Sender, receiver and the time after the first send of each reception."""
     backend = RadioBackend(scenario)
