@@ -11,7 +11,16 @@ from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
 from roambus.bridge.backends.radio.state import LISTENING, State
 from roambus.extensions.lora.mac import limits
 from roambus.extensions.lora.mac.limits import NOW
-from roambus.extensions.lora.mac.sending import HELD, NOTHING, ON_AIR, await_radio, next_wait, pass_on, send_first
+from roambus.extensions.lora.mac.sending import (
+    HELD,
+    NOTHING,
+    ON_AIR,
+    await_radio,
+    next_wait,
+    pass_on,
+    send_first,
+    take_begun,
+)
 
 COLUMNS = np.dtype(limits.COLUMNS)
 COUNTS, REASONS = limits.COUNTS, limits.REASONS
@@ -26,7 +35,7 @@ def accept(s: State, sender: int, frame: int, now: int) -> None:
 
 
 @compiled
-def receive(s: State, frame: int, arrival: Any, now: int) -> None:
+def receive(s: State, frame: int, arrival: Any, _: int) -> None:
     """Pass on a frame that is for this node."""
     pass_on(s, frame, arrival)
 
@@ -35,6 +44,7 @@ def receive(s: State, frame: int, arrival: Any, now: int) -> None:
 def timer_fired(s: State, index: int, now: int) -> None:
     """Send the next frame: the radio may be free, or the limits may allow it."""
     if s.nodes[index].mac in (ON_AIR, HELD):
+        take_begun(s, index)
         _go_on(s, index, now)
 
 

@@ -19,14 +19,23 @@ import numpy as np
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
 from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
-from roambus.bridge.backends.radio.state import DEAD_MAC, LISTENING, State
+from roambus.bridge.backends.radio.state import LISTENING, State
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.macs import PROTOCOL
 from roambus.bridge.scenario.models import RADIOS
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac import limits
 from roambus.extensions.lora.mac.limits import NOW
-from roambus.extensions.lora.mac.sending import HELD, NOTHING, ON_AIR, await_radio, next_wait, pass_on, send_first
+from roambus.extensions.lora.mac.sending import (
+    HELD,
+    NOTHING,
+    ON_AIR,
+    await_radio,
+    next_wait,
+    pass_on,
+    send_first,
+    take_begun,
+)
 from roambus.extensions.lora.radio.reception import FACTOR, FIRST, FLOOR_DB
 from roambus.extensions.lora.radio.settings import LoRa
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -72,6 +81,7 @@ def timer_fired(s: State, index: int, now: int) -> None:
     elif mac == DETECTING:
         _finish_detection(s, index, now)
     elif mac in (ON_AIR, HELD):
+        _use(s, index, take_begun(s, index), now)
         _begin(s, index, now)
 
 
@@ -108,11 +118,8 @@ def _finish_detection(s: State, sender: int, now: int) -> None:
     if node.radio != LISTENING or _hears(s, sender, now):
         own.busy += 1
         _wait(s, sender, 1, now)
-        return
-    airtime = s.frames[s.queues[sender, node.front]].airtime
-    send_first(s, sender, now)
-    if node.mac != DEAD_MAC:
-        _use(s, sender, airtime, now)
+    else:
+        send_first(s, sender, now)
 
 
 @compiled

@@ -71,21 +71,28 @@ def _refuse(s: State, sender: int, reason: int) -> None:
 
 @compiled
 def send_first(s: State, sender: int, now: int) -> None:
-    """Hand the first queued frame to the radio, which listens and has an empty buffer; the queue lets go of it."""
-    node, own = s.nodes[sender], s.macs[sender]
-    frame = take_first(s, sender)
-    own.counted = 0
-    airtime, begin = s.frames[frame].airtime, now + s.run[0].switch_time[LISTENING, SENDING]
-    buffer_frame(s, sender, frame, now)
-    if node.mac == DEAD_MAC:
-        return  # its last energy went when the radio turned round
-    keep(s, sender, airtime, begin + airtime)
-    await_radio(s, sender, now)
+    """Hand the first queued frame to the radio, which listens and has an empty buffer."""
+    # The queue has the frame until it begins, so that a node that goes down before gives it back.
+    buffer_frame(s, sender, s.queues[sender, s.nodes[sender].front], now)
+    if s.nodes[sender].mac != DEAD_MAC:  # its last energy may have gone when the radio turned round
+        await_radio(s, sender, now)
+
+
+@compiled
+def take_begun(s: State, sender: int) -> int:
+    """Take the first frame off the queue if it is on the air, keep its airtime for the limits, and return that."""
+    node = s.nodes[sender]
+    if node.radio != SENDING or node.queued == 0 or s.queues[sender, node.front] != node.on_air:
+        return 0
+    airtime = int(s.frames[take_first(s, sender)].airtime)
+    s.macs[sender].counted = 0
+    keep(s, sender, airtime, node.began + airtime)
+    return airtime
 
 
 @compiled
 def await_radio(s: State, sender: int, now: int) -> None:
-    """Continue when the radio may listen again."""
+    """Continue when the radio has turned round, or when it may listen again."""
     node, run = s.nodes[sender], s.run[0]
     rest = 0
     if node.radio == SENDING:

@@ -42,7 +42,7 @@ class LoRaAloha(MacSettings):
         choices=tuple(REGIONS),
     )  # fmt: skip
     limit: str = key(
-        MAC + "limit", TEXT, f'"{DELAY}"', "a frame that would break the duty cycle waits until it may go, or is refused",
+        MAC + "limit", TEXT, f'"{DELAY}"', "whether a frame that would break the duty cycle waits, or is refused",
         choices=(DELAY, REFUSE),
     )  # fmt: skip
 

@@ -82,11 +82,10 @@ def as_powers(environment: str, mhz: float, high: float, low: float, km: float) 
     return 10 * math.log10(ratio) - gain - saved
 
 
-@pytest.mark.parametrize(("environment", "mhz", "high", "low", "km", "loss_db"), WORKED)
-def test_losses_are_those_of_the_equations(
-    environment: str, mhz: float, high: float, low: float, km: float, loss_db: float
-) -> None:
+@pytest.mark.parametrize("worked", WORKED, ids=str)
+def test_losses_are_those_of_the_equations(worked: tuple[str, float, float, float, float, float]) -> None:
     """To a thousandth of a dB, and in another form of the formula to a rounding error."""
+    environment, mhz, high, low, km, loss_db = worked
     found = at(law(environment, mhz, high, low), 1000 * km)
     assert found == pytest.approx([loss_db], abs=0.0006)
     assert found == pytest.approx([as_powers(environment, mhz, high, low, km)], abs=1e-9)
