@@ -3,7 +3,7 @@
 1. A frame waits for a random number of slots. The window is a power of two, which grows with the channel's utilisation.
 2. Then the radio looks for a signal of its own spreading factor. It finds one above the demodulation floor, far below
    the noise, in any part of a frame that was on the air during the whole detection.
-3. If there is one, the frame waits anew. There is no limit of tries. Else the radio turns round, and sends.
+3. If there is one, the frame waits anew, or fails after so many `tries`. Else the radio turns round, and sends.
 
 A slot is the time in which a node finds out that another one has begun. So nodes collide that draw the same slot, or do
 not hear each other. Utilisation is a node's own measurement, in six periods of ten seconds: frames it sent or received.
@@ -19,7 +19,7 @@ import numpy as np
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
 from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
-from roambus.bridge.backends.radio.state import LISTENING, State
+from roambus.bridge.backends.radio.state import CHANNEL_ACCESS_FAILURE, LISTENING, State
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.macs import PROTOCOL
 from roambus.bridge.scenario.models import RADIOS
@@ -33,6 +33,7 @@ from roambus.extensions.lora.mac.sending import (
     await_radio,
     next_wait,
     pass_on,
+    refuse,
     send_first,
     take_begun,
 )
@@ -52,6 +53,7 @@ COLUMNS = np.dtype([
     ("period", "i8"),  # the number of the present one
     ("detections", "i8"),
     ("busy", "i8"),  # those that found a signal
+    ("tried", "i8"),  # busy ones of the first queued frame
 ])  # fmt: skip
 COUNTS = (*limits.COUNTS, "detections", "busy")
 REASONS, record = limits.REASONS, limits.record
@@ -117,9 +119,23 @@ def _finish_detection(s: State, sender: int, now: int) -> None:
     own.detections += 1
     if node.radio != LISTENING or _hears(s, sender, now):
         own.busy += 1
-        _wait(s, sender, 1, now)
+        own.tried += 1
+        _try_again(s, sender, now)
     else:
+        own.tried = 0
         send_first(s, sender, now)
+
+
+@compiled
+def _try_again(s: State, sender: int, now: int) -> None:
+    """Wait anew for the first queued frame, or give it back after too many tries, and go on with the next one."""
+    own, tries = s.macs[sender], s.run[0].mac.tries
+    if tries == 0 or own.tried < tries:
+        _wait(s, sender, 1, now)
+        return
+    own.tried = 0
+    refuse(s, sender, CHANNEL_ACCESS_FAILURE)
+    _begin(s, sender, now)
 
 
 @compiled

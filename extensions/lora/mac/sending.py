@@ -47,10 +47,10 @@ def next_wait(s: State, sender: int, now: int) -> int:
             return NOW
         if wait == TOO_LONG:
             own.dwell_refused += 1
-            _refuse(s, sender, DWELL_TIME)
+            refuse(s, sender, DWELL_TIME)
         elif wait == AT_NO_TIME or run.mac.refuses:
             own.duty_refused += 1
-            _refuse(s, sender, DUTY_CYCLE)
+            refuse(s, sender, DUTY_CYCLE)
         else:
             own.duty_delayed += 1 - own.counted
             own.counted = 1
@@ -59,7 +59,7 @@ def next_wait(s: State, sender: int, now: int) -> int:
 
 
 @compiled
-def _refuse(s: State, sender: int, reason: int) -> None:
+def refuse(s: State, sender: int, reason: int) -> None:
     """Give the first queued frame back with a reason, and with it the rest of its message."""
     frame = take_first(s, sender)
     s.macs[sender].counted = 0

@@ -70,6 +70,10 @@ class LoRaCad(LoRaAloha):
         "true",
         "a frame waits before its first detection, too; otherwise the agent has waited",
     )
+    tries: int = key(
+        MAC + "tries", WHOLE, "0", "detections of a busy channel after which a frame fails; 0: there is no limit",
+        within=Range(0, 1000),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Raise ValueError for windows in the wrong order."""
