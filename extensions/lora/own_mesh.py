@@ -129,7 +129,8 @@ roambus compare results/{name} --metric delivery_rate_all
 The film of one of these runs, made again to show each message:
 
 ```sh
-roambus replay results/{name}/traces/agent=managed-flooding/publish_interval=600/seed=0 --again --names {name}/names.txt --export {name}.html
+roambus replay results/{name}/traces/agent=managed-flooding/publish_interval=600/seed=0 \\
+    --again --names {name}/names.txt --export {name}.html
 ```
 
 `roambus show {name}/{name}.ini.j2` lists the variables for `[set]`: preset, power, path loss, MAC and others. In the
