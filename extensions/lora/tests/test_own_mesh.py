@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from roambus.bridge.formats.ini import parse_scenario
+from roambus.bridge.mobility.paths import places_of
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
@@ -17,6 +18,7 @@ from roambus.experiments.templates.template import find_template
 from roambus.extensions.lora import study
 from roambus.extensions.lora.own_mesh import make
 from roambus.extensions.lora.places import Mesh, Node, project
+from roambus.python_protocol.roles import Role
 
 CSV = """\
 name,latitude,longitude,role,battery
@@ -54,21 +56,25 @@ def test_the_folder_has_all_that_the_command_says(written: str) -> None:
 def test_nodes_stand_at_their_places_in_the_order_of_the_file(written: str) -> None:
     """Names are comments, whatever is in them."""
     found = scenario("managed-flooding")
-    places = [(node.x_m, node.y_m) for node in found.nodes]
-    assert places == [pytest.approx(place, abs=2) for place in ((111, 2337), (759, 1224), (111, 111))]
-    assert found.field_m == (871, 2449)
+    expected = [(111, 2337), (759, 1224), (111, 111)]
+    assert places_of(found).tolist() == [pytest.approx(place, abs=2) for place in expected]
+    assert found.field_m == (872, 2451)
 
 
 def test_roles_are_parameters_of_managed_flooding_alone(written: str) -> None:
     """A repeater has no application under any agent; the preset is that of the radio."""
     found = scenario("managed-flooding", agent_parameters="cw_min=2", preset="ShortFast")
-    assert [dict(sorted(node.agent_parameters.items())) for node in found.nodes] == [
-        {"role": "router", "cw_min": "2", "preset": "ShortFast"},
-        {"cw_min": "2", "preset": "ShortFast"},
-        {"role": "repeater", "cw_min": "2", "preset": "ShortFast"},
+    common = {"cw_min": "2", "preset": "ShortFast"}
+    assert [dict(found.other_parameters.get(node, found.agent_parameters)) for node in range(3)] == [
+        {"role": "router", **common},
+        common,
+        {"role": "repeater", **common},
     ]
-    for agent in ("managed-flooding", "lora-gossip"):
-        assert [format(node.roles) for node in scenario(agent).nodes]
+    for other in (found, scenario("lora-gossip")):
+        assert [node.roles for node in other.nodes] == [Role.PUBLISHER | Role.SUBSCRIBER | Role.BROKER] * 2 + [
+            Role.BROKER
+        ]
+    assert scenario("lora-gossip").other_parameters == {}
 
 
 def test_the_sweep_is_complete(written: str) -> None:
