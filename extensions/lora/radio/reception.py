@@ -203,22 +203,29 @@ def _end(s: State, sender: int) -> int:
 @compiled
 def _judge(s: State, receiver: int, place: int, now: int) -> None:
     """Corrupt a frame that the others drown now, and note their power with the noise."""
-    signal, floor_dbm = s.signals[receiver, place], s.run[0].radio.noise_floor_dbm
+    signal = s.signals[receiver, place]
     own = (s.nodes[signal.sender].kind & FACTOR) - FIRST
-    noise = floor_dbm
+    noise = _with_bursts(s, receiver)
+    if signal.power - noise < FLOOR_DB[own]:
+        signal.fate = CORRUPTED
     for other in range(COUNT):
         power = _power_of(s, receiver, place, other + FIRST, now)
         if power > -math.inf:
             noise = _sum(noise, power)
             if signal.power - power < _threshold_db(s, own, other):
                 signal.fate = CORRUPTED
+    signal.interference = noise
+    signal.worst = max(signal.worst, noise)
+
+
+@compiled
+def _with_bursts(s: State, receiver: int) -> float:
+    """Return the noise with the bursts of others."""
+    noise = float(s.run[0].radio.noise_floor_dbm)
     for k in range(s.nodes[receiver].heard):
         if s.signals[receiver, k].sender < 0:
             noise = _sum(noise, s.signals[receiver, k].power)
-            if signal.power - _sum(floor_dbm, s.signals[receiver, k].power) < FLOOR_DB[own]:
-                signal.fate = CORRUPTED
-    signal.interference = noise
-    signal.worst = max(signal.worst, noise)
+    return noise
 
 
 @compiled

@@ -147,9 +147,12 @@ class LoRa(Reception):
         return built.resolved()
 
     def resolved(self) -> Self:
-        """Return the settings with those of the preset where none were given."""
+        """Return the settings with the preset's where none were given, and no preset: two spellings are equal."""
+        if not self.preset:
+            return self
         preset = PRESETS[self.preset]
         given: dict[str, Any] = {
+            "preset": "",
             "factors": self.factors or (preset.factor,),
             "bandwidth_khz": self.bandwidth_khz or preset.bandwidth_khz,
             "coding_rate": self.coding_rate or preset.coding_rate,

@@ -16,7 +16,7 @@ from roambus.bridge.scenario.propagation import LogDistance
 DRAWS_AT_ONCE = 2**16
 
 REACH_DBM = 0.0
-"""Castalia computes the channel's reach with this power, whatever the radios use."""
+"""Castalia computes the channel's reach with this power, whatever weaker ones the radios use."""
 
 
 def mean_db(law: LogDistance, pairs: Pairs) -> Decibels:
@@ -45,9 +45,8 @@ def draws(law: LogDistance, random: np.random.Generator, pairs: int) -> Draw:
 
 
 def reach_m(law: LogDistance, loudest_dbm: float, threshold_dbm: float) -> float:
-    """Return the distance that three sigmas of shadowing just bridge."""
-    del loudest_dbm
-    return law.range_m(REACH_DBM - threshold_dbm, better_db=3 * law.sigma_db)
+    """Return the distance that three sigmas of shadowing just bridge, for 0 dBm or a louder radio."""
+    return law.range_m(max(REACH_DBM, loudest_dbm) - threshold_dbm, better_db=3 * law.sigma_db)
 
 
 def _at_contact(law: LogDistance, pairs: Pairs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

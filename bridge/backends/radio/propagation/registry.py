@@ -71,7 +71,7 @@ def loudest_dbm(scenario: Scenario) -> float:
     """
     strongest = max(node.tx_power_dbm for node in scenario.nodes)
     if scenario.temporal is not None:  # links that vary can be better than on average, for any transmitter
-        return REACH_DBM
+        return max(REACH_DBM, strongest)
     return strongest + _best_db(scenario.propagation)
 
 

@@ -7,12 +7,13 @@ receives, and what became of all signals.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, log10
 
 from roambus.extensions.lora.radio.reception import SIR_DB
 from roambus.extensions.lora.radio.settings import LoRa
-from roambus.extensions.lora.tests.radio.runs import BACK, NOISE_DBM, TURNAROUND, Powers
+from roambus.extensions.lora.tests.radio.runs import BACK, NOISE_DBM, TURNAROUND
 from roambus.python_protocol.roles import NodeId
 
 
@@ -38,6 +39,10 @@ class Shot:
         return self.start + (4 * self.law.preamble + 17) * self.symbol // 4
 
 
+PowerOf = Callable[[Shot, NodeId], float | None]
+"""A frame's power at a node; None if it does not reach it."""
+
+
 @dataclass
 class Signal:
     """A frame at a receiver."""
@@ -57,15 +62,16 @@ class Receiver:
     node: NodeId
     law: LoRa
     shots: list[Shot]
-    powers: Powers
+    power_of: PowerOf
+    noise_dbm: float = NOISE_DBM
     counts: Counter[str] = field(default_factory=Counter)
 
     def received(self) -> list[Shot]:
         """Return the frames received."""
         signals = [
-            Signal(shot, self.powers[shot.sender, self.node])
+            Signal(shot, power)
             for shot in sorted(self.shots, key=lambda shot: shot.start)
-            if (shot.sender, self.node) in self.powers
+            if shot.sender != self.node and (power := self.power_of(shot, self.node)) is not None
         ]
         for place, signal in enumerate(signals):
             self._begin(signal, signals[:place])
@@ -91,7 +97,9 @@ class Receiver:
         shot = signal.shot
         if self._is_away(shot.start, shot.start + 1):
             self._fail(signal, "fail_nonrx")
-        elif self._own_factor() not in (0, shot.factor) or signal.power - NOISE_DBM < -7.5 - 2.5 * (shot.factor - 7):
+        elif self._own_factor() not in (0, shot.factor) or signal.power - self.noise_dbm < -7.5 - 2.5 * (
+            shot.factor - 7
+        ):
             self._fail(signal, "fail_sens")
         else:
             self._take_demodulator(signal, before)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from roambus.bridge.backend import Transmission
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.reception.registry import reception_of
 from roambus.bridge.scenario.radio import InterferenceSettings
 from roambus.bridge.system.errors import UserError
@@ -16,7 +18,9 @@ from roambus.extensions.lora.tests.radio.runs import (
     BACK,
     LORA,
     NOISE_DBM,
+    START,
     TURNAROUND,
+    Data,
     Frame,
     Outcome,
     changed,
@@ -25,6 +29,7 @@ from roambus.extensions.lora.tests.radio.runs import (
     scenario,
     symbol,
 )
+from roambus.python_protocol.roles import BROADCAST
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
 
 A, B, C, RECEIVER = 0, 1, 2, 3
@@ -264,3 +269,22 @@ def test_a_radio_of_another_bandwidth_is_refused() -> None:
     other = replace(described, reception=changed(bandwidth_khz=250))
     with pytest.raises(UserError, match=r"SN\.radio\.bandwidth: 250 kHz is not the noise bandwidth .* mode, 125 kHz"):
         adapt(other)
+
+
+def test_a_frame_of_more_than_255_bytes_is_refused() -> None:
+    """By the radio's own limit, which LoRa's settings ask for."""
+    backend = RadioBackend(scenario({(A, RECEIVER): -90.0}))
+    backend.open()
+    step = backend.advance([Transmission(A, START, BROADCAST, Data(0), size) for size in (256, 255)], None)
+    assert step is not None
+    assert [failure.reason for failure in step.failures] == ["frame longer than Radio.maxPhyFrameSize"]
+    step = backend.advance((), None)
+    assert step is not None
+    assert [delivery.receiver for delivery in step.deliveries] == [RECEIVER]
+
+
+def test_a_frame_costs_the_power_of_tx_for_its_airtime() -> None:
+    """Beside the two changes of state, which have a power of their own."""
+    energy_mj = run(scenario({(A, RECEIVER): -90.0}), [Frame(A, 0)]).totals.energy_mj
+    switching = (TURNAROUND + BACK) / SECOND * (62 - 15)
+    assert energy_mj[A] - energy_mj[RECEIVER] == pytest.approx(lasting() / SECOND * (100 - 15) + switching)

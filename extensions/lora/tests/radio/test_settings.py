@@ -54,6 +54,13 @@ def test_each_key_takes_the_place_of_the_presets() -> None:
     assert law_of(scenario(bandwidth=500)).modem() == PRESETS["LongFast"]._replace(bandwidth_khz=500)
 
 
+def test_two_spellings_of_one_modem_are_equal() -> None:
+    """So that a sweep refuses points that differ by a preset of which nothing is left."""
+    named, spelt = scenario(preset="LongFast"), scenario(preset="ShortSlow", sf="11", coding_rate=5, bandwidth=250)
+    assert named.reception == spelt.reception
+    assert law_of(named).resolved() == law_of(named)
+
+
 def test_a_noise_figure_takes_the_place_of_the_files_noise() -> None:
     """Quoted or not."""
     for line in ("SN.radio.noiseFigure = 10", 'SN.radio.noiseFigure = "10"'):

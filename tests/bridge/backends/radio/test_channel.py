@@ -1,5 +1,7 @@
 """Path loss and cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +13,14 @@ from roambus.bridge.backends.radio import channel as module
 from roambus.bridge.backends.radio.channel import Cells, Ground, PathLoss, path_loss
 from roambus.bridge.backends.radio.propagation import log_distance
 from roambus.bridge.backends.radio.propagation.log_distance import reach_m
+from roambus.bridge.backends.radio.propagation.registry import loudest_dbm
+from roambus.bridge.formats.temporal_model import TemporalModel
+from roambus.bridge.scenario.nodes import NodeSettings
 from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.scenario.radio import ChannelSettings
 from roambus.bridge.system.errors import UserError
+from roambus.python_protocol.simtime import SECOND
+from tests.bridge.backends.radio.runs import at_places
 
 Field = list[tuple[float, float]]
 COORDINATES = st.floats(min_value=0, max_value=400)
@@ -58,6 +65,18 @@ def test_the_two_directions_differ_by_the_jitter_only() -> None:
 def test_pairs_too_far_apart_are_out_of_reach() -> None:
     """Where 100 - 55 + 12 dB are used up, at 10^(57/24) m, whatever the shadowing."""
     assert reach_m(LogDistance(), 0, -100) == pytest.approx(10 ** (57 / 24))
+    assert reach_m(LogDistance(), -25, -100) == reach_m(LogDistance(), 0, -100)
+
+
+def test_a_louder_radio_reaches_farther() -> None:
+    """Castalia's 0 dBm would leave out what 22 dBm carries; a temporal model does not shorten it either."""
+    assert reach_m(LogDistance(), 22, -100) == pytest.approx(10 ** (79 / 24))
+    calm = TemporalModel(0, 1, 0, (SECOND,), SECOND, ())
+    for power_dbm, found_dbm in ((22.0, 22.0), (-5.0, 0.0)):
+        nodes = (NodeSettings(tx_power_dbm=power_dbm),) * 2
+        varying = replace(at_places(0, 300), nodes=nodes, temporal=calm)
+        assert loudest_dbm(varying) == found_dbm
+        assert loudest_dbm(replace(varying, temporal=None)) == power_dbm
     assert losses([(0, 0), (238, 0)], LogDistance())[0, 1] == np.inf
 
 
