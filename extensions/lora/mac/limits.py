@@ -1,7 +1,7 @@
 """A region's limits: when a frame may begin, and the airtimes that a node has used in the last hour.
 
 The duty cycle holds for any hour, not for hours of the clock. A node keeps the end and the airtime of its frames of the
-last hour. While a frame is on the air, the airtime in the hour up to then only grows, so the hour that ends with the
+last hour. While a frame is on the air, the airtime of the hour up to now only grows. So the hour that ends with the
 frame decides. It must hold the frame, and those parts of earlier ones that lie in it. How much of the oldest ones must
 leave it says when the frame may begin.
 

@@ -1,8 +1,8 @@
-"""Listen before talk: a random number of slots, channel activity detection (CAD), and the frame if nobody is heard.
+"""Listen before talk: a random number of slots, channel activity detection (CAD), and a frame into a clear channel.
 
 1. A frame waits for a random number of slots. The window is a power of two, which grows with the channel's utilisation.
-2. Then the radio looks for a signal of its own spreading factor. It finds one above the demodulation floor, far below
-   the noise, in any part of a frame that was on the air during the whole detection.
+2. Then the radio looks for a signal of its own spreading factor. It finds one down to the demodulation floor, which is
+   below the noise. The signal must last for the whole detection, which may fall into any part of its frame.
 3. If there is one, the frame waits anew, or fails after so many `tries`. Else the radio turns round, and sends.
 
 A slot is the time in which a node finds out that another one has begun. So nodes collide that draw the same slot, or do
@@ -54,8 +54,9 @@ COLUMNS = np.dtype([
     ("detections", "i8"),
     ("busy", "i8"),  # those that found a signal
     ("tried", "i8"),  # busy ones of the first queued frame
+    ("access_failures", "i8"),  # frames that found the channel busy too often
 ])  # fmt: skip
-COUNTS = (*limits.COUNTS, "detections", "busy")
+COUNTS = (*limits.COUNTS, "detections", "busy", "access_failures")
 REASONS, record = limits.REASONS, limits.record
 
 
@@ -98,6 +99,7 @@ def _begin(s: State, sender: int, now: int) -> None:
     if wait == NOTHING:
         node.mac = IDLE
     elif wait == NOW:
+        s.macs[sender].tried = 0
         _wait(s, sender, s.run[0].mac.first_wait, now)
     else:
         node.mac = HELD
@@ -122,7 +124,6 @@ def _finish_detection(s: State, sender: int, now: int) -> None:
         own.tried += 1
         _try_again(s, sender, now)
     else:
-        own.tried = 0
         send_first(s, sender, now)
 
 
@@ -133,7 +134,7 @@ def _try_again(s: State, sender: int, now: int) -> None:
     if tries == 0 or own.tried < tries:
         _wait(s, sender, 1, now)
         return
-    own.tried = 0
+    own.access_failures += 1
     refuse(s, sender, CHANNEL_ACCESS_FAILURE)
     _begin(s, sender, now)
 

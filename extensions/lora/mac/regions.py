@@ -1,9 +1,9 @@
 """Regions: the power, the duty cycle and the dwell time that the rules of a band allow.
 
-Sources: ERC Recommendation 70-03, annex 1, and ETSI EN 300 220-2 for Europe; FCC 47 CFR 15.247 for the United States;
-LoRaWAN Regional Parameters RP002-1.0.4 for the names, for the powers elsewhere, and for the dwell times. Europe limits
-the ERP, which is 2.15 dB below the EIRP that is meant here. A radio's transmission power counts as EIRP: its antenna
-has no gain.
+Sources for Europe are ERC Recommendation 70-03, annex 1, and ETSI EN 300 220-2; for the USA FCC 47 CFR 15.247. The
+names, dwell times and other powers are those of LoRaWAN Regional Parameters RP002-1.0.4. Europe limits the ERP,
+which is 2.15 dB below the EIRP that is meant here. A radio's transmission power counts as EIRP: its antenna has no
+gain.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sending, as all MACs of LoRa do: the first queued frame that its region's limits allow, one at a time.
 
-A frame goes to the radio only when that listens, so that it begins by the radio's change to TX. The radio tells when it
-is free again, as a real one does by an interrupt: clocks that drift neither cut frames nor leave gaps.
+A frame goes to the radio only when that listens, so that it begins by the radio's change to TX. The radio interrupts
+the MAC when it is free again. So clocks that drift neither cut frames nor leave gaps.
 """
 
 from __future__ import annotations

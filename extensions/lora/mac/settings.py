@@ -1,7 +1,7 @@
 """The settings of the MACs of LoRa, with the sizes of Meshtastic's frames and the window of its documentation.
 
-The sixteen bytes of the mesh's header (addresses, number, flags, hashes) precede each payload in the clear, below any
-protocol: they are the MAC's header here. The PHY's header is in the airtime's formula, and a routing's there is none.
+The mesh's header has sixteen bytes: addresses, a number, flags, hashes. They precede each payload in the clear, below
+any protocol, and are the MAC's header here. The PHY's header is in the airtime's formula. Routing adds none.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from typing import ClassVar
 
 from roambus.bridge.keys import MILLISECONDS, TEXT, TRUTH, WHOLE, key
 from roambus.bridge.scenario.mac import MAC, ROUTING, MacSettings
+from roambus.extensions.lora.contention import CAD_SYMBOLS, PROCESSING, PROPAGATION, TURNAROUND
 from roambus.extensions.lora.mac.regions import NO_LIMITS, REGIONS
 from roambus.python_protocol.settings import NUMBER, Range
-from roambus.python_protocol.simtime import SimTime
+from roambus.python_protocol.simtime import MILLISECOND, SimTime
 
 LONGEST_PACKET = 255
 """The length in the PHY's header has eight bits (SX1276, section 4.1.1)."""
 DELAY, REFUSE = "delay", "refuse"
 _EXPONENT = Range(0, 16)
+_REST_MS = str((PROPAGATION + TURNAROUND + PROCESSING) / MILLISECOND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,15 @@ class LoRaCad(LoRaAloha):
     MODULE: ClassVar[str] = "roambus.extensions.lora.mac.listening"
 
     cad_symbols: float = key(
-        MAC + "cadSymbols", NUMBER, "2.5", "how long a channel activity detection takes", "symbols", Range(0.5, 100)
+        MAC + "cadSymbols",
+        NUMBER,
+        str(CAD_SYMBOLS),
+        "how long a channel activity detection takes",
+        "symbols",
+        Range(0.5, 100),
     )
     slot_rest: SimTime = key(
-        MAC + "slotRest", MILLISECONDS, "7.6", "the rest of a slot: 30 km there and back, turnaround, processing",
+        MAC + "slotRest", MILLISECONDS, _REST_MS, "the rest of a slot: 30 km there and back, turnaround, processing",
         within=Range(at_least=0),
     )  # fmt: skip
     cw_min: int = key(

@@ -1,9 +1,9 @@
 """The median path loss of Hata's formulas, and never less than in free space; with log-normal shadowing around it.
 
 Source: M. Hata, "Empirical formula for propagation loss in land mobile radio services", IEEE Transactions on Vehicular
-Technology 29(3), 1980. The formulas hold from 1 to 20 km. Beyond they go on, and below 1 km, too, until free space
-loses more: where it is open within some hundred metres, in cities within some metres. Both losses grow with the
-distance, so that the greater of them does. Places nearer than a metre count as a metre apart.
+Technology 29(3), 1980. The formulas hold from 1 to 20 km, and are used beyond. Near the sender free space loses more,
+and counts: in open land within some hundred metres, in cities within some metres. Both losses grow with the distance,
+and so does the greater one. Places nearer than a metre count as a metre apart.
 """
 
 from __future__ import annotations

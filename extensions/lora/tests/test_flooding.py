@@ -15,7 +15,16 @@ from roambus.extensions.lora.flooding import ManagedFlooding, RepeatTimer
 from roambus.extensions.lora.messages import MeshParameters, Packet
 from roambus.python_protocol.actions import Action, CancelTimer, Deliver, Note, Send, SetTimer
 from roambus.python_protocol.baselines import Flood
-from roambus.python_protocol.events import Crashed, Publish, Received, Subscribe, TimerFired
+from roambus.python_protocol.events import (
+    CHANNEL_ACCESS_FAILURE,
+    QUEUE_FULL,
+    Crashed,
+    Publish,
+    Received,
+    SendFailed,
+    Subscribe,
+    TimerFired,
+)
 from roambus.python_protocol.filters import Filter, Notification, NotificationId
 from roambus.python_protocol.messages.message import MessageSet
 from roambus.python_protocol.roles import BROADCAST, NodeId, Role
@@ -247,3 +256,79 @@ def test_of_ten_nodes_in_one_place_one_repeats() -> None:
     assert published > 0
     assert len(of(clients, "send")) == 2 * published
     assert len(of(routers, "send")) == 11 * published
+
+
+# A busy channel
+
+
+def handed_over(agent: ManagedFlooding) -> Packet:
+    """The packet that has gone to the MAC after its wait."""
+    hear(agent, Packet(3, 3, NEWS))
+    (send,) = time_up(agent)
+    assert isinstance(send, Send)
+    assert isinstance(send.message, Packet)
+    return send.message
+
+
+def refuse(agent: ManagedFlooding, packet: Packet, reason: str = CHANNEL_ACCESS_FAILURE) -> list[Action]:
+    return list(agent.handle(SendFailed(BROADCAST, packet, reason), SECOND))
+
+
+def test_a_packet_whose_channel_is_busy_waits_anew() -> None:
+    """By the SNR with which it came, and then it is sent as it was."""
+    agent = make()
+    packet = handed_over(agent)
+    assert wait_of(refuse(agent, packet)) >= 16 * SLOT
+    assert time_up(agent) == [Send(BROADCAST, packet)]
+
+
+def test_a_client_can_be_silenced_while_it_waits_anew() -> None:
+    """So one that found the channel busy does not repeat what it then heard."""
+    agent = make()
+    refuse(agent, handed_over(agent))
+    assert hear(agent, Packet(2, 3, NEWS), sender=4) == [CancelTimer(TIMER)]
+    assert time_up(agent) == []
+
+
+def test_a_client_that_heard_a_copy_does_not_try_again() -> None:
+    """The copy came while the MAC had the packet, which the MAC then gives back."""
+    agent = make()
+    packet = handed_over(agent)
+    assert hear(agent, Packet(2, 3, NEWS), sender=4) == []
+    assert refuse(agent, packet) == []
+
+
+def test_a_router_tries_again_whatever_it_heard() -> None:
+    """As long as the channel is busy."""
+    agent = make(role="router")
+    packet = handed_over(agent)
+    hear(agent, Packet(2, 3, NEWS), sender=4)
+    for _ in range(3):
+        assert wait_of(refuse(agent, packet)) < 16 * SLOT
+        assert time_up(agent) == [Send(BROADCAST, packet)]
+
+
+def test_a_publisher_tries_again_within_the_least_window() -> None:
+    """Its own packet has no SNR."""
+    waits = set()
+    for seed in range(100):
+        agent = ManagedFlooding(0, Role.NONE, MeshParameters(), Random(seed))
+        agent.handle(Publish(NEWS, ()), 0)
+        waits.add(wait_of(refuse(agent, Packet(3, 3, NEWS))) // SLOT)
+    assert waits == set(range(8))
+
+
+@pytest.mark.parametrize("reason", [QUEUE_FULL, "frame longer than the dwell time"])
+def test_other_refusals_are_left_to_the_trace(reason: str) -> None:
+    """The host writes their drop row."""
+    agent = make()
+    assert refuse(agent, handed_over(agent), reason) == []
+
+
+def test_the_packets_at_the_mac_are_bounded() -> None:
+    """Of more than `waiting` the oldest is given up if the MAC gives it back."""
+    agent = make(waiting=2)
+    packets = [Packet(3, 3, Notification(NotificationId(0, number), ())) for number in range(3)]
+    for packet in packets:
+        agent.handle(Publish(packet.notification, ()), 0)
+    assert [bool(refuse(agent, packet)) for packet in packets] == [False, True, True]

@@ -28,7 +28,7 @@ START: SimTime = 10 * SECOND
 HOUR: SimTime = 3600 * SECOND
 DELAY = 10 * MICROSECOND
 """From a receiver's radio to its MAC."""
-LAW = LogDistance(path_loss_exponent=2.32, pl_d0_db=128.95, d0_m=1000, sigma_db=0, bidirectional_sigma_db=0)
+LAW = LogDistance(path_loss_exponent=2.32, pl_d0_db=59.35, d0_m=1, sigma_db=0, bidirectional_sigma_db=0)
 """With 22 dBm and SF7 a frame is received over 4.2 km, and seen by the radio over 28 km."""
 
 
@@ -117,12 +117,19 @@ class Course(NamedTuple):
         return next(got.at for got in self.got if got.text == text)
 
 
-def run(scenario: Scenario, frames: Iterable[Transmission], overhearing: Iterable[NodeId] = ()) -> Course:
-    """Run to the end."""
+def run(
+    scenario: Scenario,
+    frames: Iterable[Transmission],
+    overhearing: Iterable[NodeId] = (),
+    reporting: Iterable[NodeId] = (),
+) -> Course:
+    """Run to the end; some nodes overhear unicasts of others, and some get reports of the frames that they sent."""
     backend = RadioBackend(scenario)
     hello = backend.open()
     if hello.overhear is not None:
         hello.overhear(list(overhearing))
+    if hello.report_sent is not None:
+        hello.report_sent(list(reporting))
     got: list[Got] = []
     failed: list[Failed] = []
     outgoing = sorted(frames, key=lambda one: one.at)

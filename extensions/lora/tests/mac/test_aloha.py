@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from roambus.bridge.backend import NO_ENERGY
+from roambus.bridge.backend import NO_ENERGY, SENT
 from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.extensions.lora.mac.settings import LoRaAloha
-from roambus.extensions.lora.tests.mac.scenes import START, Course, airtime, frame, run, scene
+from roambus.extensions.lora.tests.mac.scenes import DELAY, HOUR, START, Course, airtime, frame, run, scene
 from roambus.python_protocol.events import NOT_SENT, QUEUE_FULL
 from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -36,7 +36,7 @@ def test_frames_of_one_node_follow_each_other_without_a_wait() -> None:
 
 
 def test_nothing_is_sensed() -> None:
-    """A node sends into a frame that it is receiving: it does not get that one, and nobody gets both."""
+    """A node sends into a frame that it is receiving, and does not get that one."""
     course = run(THREE, [frame(0, "a"), frame(1, "b", AIRTIME // 2)])
     assert course.totals.counts["transmitted"] == [1, 1, 0]
     assert course.texts(1) == []
@@ -57,6 +57,13 @@ def test_a_node_that_receives_sends_nevertheless_and_a_unicast_is_for_one() -> N
     assert course.totals.counts["transmitted"] == [2, 0, 0]
     assert (course.texts(1), course.texts(2)) == (["to 1"], [])
     assert run(THREE, frames, overhearing=[2]).texts(2) == ["to 1", "to nobody"]
+
+
+def test_agents_are_told_of_frames_that_have_left() -> None:
+    """Those that ask; at the frame's end, for there are no acknowledgements."""
+    course = run(TWO, [frame(0, "a", to=7), frame(1, "b", SECOND)], reporting=[0])
+    assert [(one.node, one.text, one.reason) for one in course.failed] == [(0, "a", SENT)]
+    assert course.failed[0].at == TO_TX + AIRTIME + DELAY
 
 
 def test_a_full_queue_refuses() -> None:
@@ -121,6 +128,14 @@ def test_an_empty_battery_ends_it() -> None:
     course = run(replace(TWO, nodes=(weak, TWO.nodes[1])), [frame(0, "a", 600 * SECOND), frame(1, "b", 600 * SECOND)])
     assert [(one.node, one.reason) for one in course.failed] == [(0, NO_ENERGY)]
     assert course.totals.counts["transmitted"] == [0, 1]
+
+
+def test_a_battery_that_is_found_empty_as_the_radio_turns_round_ends_it_too() -> None:
+    """The frame is not sent, and later ones are refused for the same reason."""
+    weak = replace(TWO.nodes[0], initial_energy_j=0.5, energy_interval=HOUR)
+    course = run(replace(TWO, nodes=(weak, TWO.nodes[1])), [frame(0, "a", 600 * SECOND), frame(0, "b", 700 * SECOND)])
+    assert [(one.text, one.reason) for one in course.failed] == [("b", NO_ENERGY)]
+    assert course.totals.counts["transmitted"] == [0, 0]
 
 
 def test_fragments_of_a_message_follow_each_other() -> None:

@@ -129,7 +129,7 @@ def test_each_frame_ends_in_exactly_one_count(
 
 
 def test_a_frame_waits_until_the_hour_has_room() -> None:
-    """0.1 % are 3.6 seconds: of two frames of 2.6 s the second begins when 1.6 s of the first are an hour old."""
+    """0.1 % are 3.6 seconds. The second frame waits until the excess over these is an hour old."""
     scenario = limited("EU868-g2", **SLOW)
     lasting = airtime(scenario)
     assert 1.8 * SECOND < lasting < 3.6 * SECOND
@@ -233,7 +233,7 @@ def test_a_crash_ends_a_wait_for_the_duty_cycle() -> None:
 
 
 def test_nodes_have_accounts_of_their_own() -> None:
-    """What one has sent costs another nothing."""
+    """The airtime of one costs another nothing."""
     course = run(limited("EU868-g2", REFUSE, **SLOW), [frame(0, "a"), frame(1, "b", 10 * SECOND)])
     assert course.texts(0) + course.texts(1) == ["b", "a"]
 

@@ -149,12 +149,12 @@ def test_an_agent_that_has_waited_itself_can_leave_the_first_wait_out() -> None:
     assert len(ends) > 5
 
 
-def longest_wait(used: float, *, seeds: int = 60, node: int = 0, after: SimTime = 0) -> float:
+def longest_wait(used: float, *, least: int = 0, seeds: int = 60, node: int = 0, after: SimTime = 0) -> float:
     """The longest first wait in slots after node 0 has used this share of a minute, of itself or of node 1."""
     longest = 0.0
     for seed in range(seeds):
         scenario = replace(
-            listening(0, 100, mac={"cw_min": 0, "cw_max": 8}), seed=seed, time_limit=START + 400 * SECOND
+            listening(0, 100, mac={"cw_min": least, "cw_max": 8}), seed=seed, time_limit=START + 400 * SECOND
         )
         big = airtime(scenario, 239)
         count = round(used * 60 * SECOND / big)
@@ -173,6 +173,12 @@ def test_the_window_grows_with_the_utilisation_that_a_node_measures(node: int) -
     """Sent by itself or received from others: half of a minute makes the exponent 4 of 8."""
     assert longest_wait(0.0, node=node) == 0
     assert 8 <= longest_wait(0.55, node=node) <= 15
+
+
+@pytest.mark.slow
+def test_the_window_begins_at_the_least_exponent() -> None:
+    """From 3 to 8 it is 5 at the same utilisation."""
+    assert 16 <= longest_wait(0.55, least=3, after=SECOND) <= 31
 
 
 @pytest.mark.slow
@@ -211,7 +217,7 @@ def test_a_held_frame_contends_when_its_time_has_come() -> None:
 
 
 def test_it_needs_lora() -> None:
-    """Of other receptions it could not tell the signals."""
+    """Other receptions have no spreading factors."""
     with pytest.raises(UserError, match=r'MACProtocolName: LoRaCad .* set SN\.radio\.model = "LoRa"'):
         run(replace(at_places(0, 5), mac=LoRaCad()), [])
 

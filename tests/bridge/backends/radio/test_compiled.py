@@ -14,6 +14,7 @@ from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.backends.radio.engine import PACKAGE, entry_point, fingerprint
 from roambus.bridge.backends.radio.kernel import Parts
 from roambus.bridge.backends.radio.mac.interface import Mac
+from roambus.bridge.system.code import PARTS
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.files import locked
 from tests.bridge.backends.radio.runs import at_places, run
@@ -74,6 +75,21 @@ def test_a_helper_outside_of_the_package_changes_the_name(tmp_path: Path, monkey
         kernel._with_hash.cache_clear()
         names.add(kernel._with_hash("fast_mac"))
     assert len(names) == 2
+
+
+def test_a_helper_in_the_folder_of_an_extension_changes_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A MAC of ours in several modules is compiled from them all; what it imports from elsewhere has other names."""
+    monkeypatch.setitem(PARTS, "roambus.extensions", tmp_path)
+    (tmp_path / "split_mac").mkdir()
+    mac, helper, further = (tmp_path / "split_mac" / name for name in ("mac.py", "helper.py", "further.py"))
+    mac.write_text("from roambus.extensions.split_mac.helper import wait\nfrom roambus.bridge.keys import key\n")
+    helper.write_text("from roambus.extensions.split_mac.further import wait\n")
+    further.write_text("wait = 1\n")
+    (tmp_path / "split_mac" / "unused.py").touch()
+    assert kernel._of_its_extension([mac]) == {mac, helper, further}
+    assert kernel._of_its_extension([PACKAGE / "mac/csma_ca.py"]) == {PACKAGE / "mac/csma_ca.py"}
 
 
 def test_a_data_file_of_the_package_changes_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
