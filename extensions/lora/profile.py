@@ -53,8 +53,11 @@ def scaled_times(parameters: type[Parameters], preset: str) -> dict[str, SimTime
     return times
 
 
-def with_times_of_lora(parameters: type[P]) -> type[P]:
-    """Return the parameters with one more, `preset`, from which the defaults of all times follow."""
+def with_times_of_lora(parameters: type[P], module: str) -> type[P]:
+    """Return the parameters with one more, `preset`, from which the defaults of all times follow.
+
+    The class belongs into `module` under its name, which is that of `parameters` with Lora in front, to be pickled.
+    """
     own = settings_of(parameters)
     fields: dict[str, Any] = {
         "preset": parameter(
@@ -73,7 +76,7 @@ def with_times_of_lora(parameters: type[P]) -> type[P]:
         return {**scaled_times(parameters, given.get("preset", USUAL)), **parameters.implied(given)}
 
     body = {
-        "__module__": __name__,
+        "__module__": module,
         "__doc__": f"{parameters.__name__} with the times of LoRa.",
         "__annotations__": {name: str if name == "preset" else SimTime for name in fields},
         "implied": staticmethod(implied),
@@ -82,25 +85,31 @@ def with_times_of_lora(parameters: type[P]) -> type[P]:
     return new_class(f"Lora{parameters.__name__}", (parameters,), exec_body=lambda names: names.update(body))
 
 
+LoraFloodingParameters = with_times_of_lora(FloodingParameters, __name__)
+LoraGossipParameters = with_times_of_lora(GossipParameters, __name__)
+LoraRepairParameters = with_times_of_lora(RepairParameters, __name__)
+LoraMftParameters = with_times_of_lora(MftParameters, __name__)
+
+
 class LoraFlooding(Flooding):
     """Flooding with the times of LoRa."""
 
-    parameters_type = with_times_of_lora(FloodingParameters)
+    parameters_type = LoraFloodingParameters
 
 
 class LoraGossip(Gossip):
     """Gossip with the times of LoRa."""
 
-    parameters_type = with_times_of_lora(GossipParameters)
+    parameters_type = LoraGossipParameters
 
 
 class LoraRepairingGossip(RepairingGossip):
     """Gossip with repair, with the times of LoRa."""
 
-    parameters_type = with_times_of_lora(RepairParameters)
+    parameters_type = LoraRepairParameters
 
 
 class LoraMft(MftPubSub):
     """MFT-PubSub with the times of LoRa."""
 
-    parameters_type = with_times_of_lora(MftParameters)
+    parameters_type = LoraMftParameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import roambus
 from roambus.bridge.agents import load_agent
 from roambus.extensions.lora.profile import REFERENCE_BYTES, ratio, scaled_times
 from roambus.extensions.lora.radio.modems import PRESETS
+from roambus.notebook import Settings
 from roambus.python_protocol.agent import Agent
 from roambus.python_protocol.settings import parse_parameters, plain, settings_of
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
@@ -73,6 +75,13 @@ def test_the_agent_is_the_shipped_one(name: str) -> None:
     assert list(scaled.messages) == list(shipped.messages)
 
 
+@pytest.mark.parametrize("name", AGENTS)
+def test_the_parameters_can_be_copied_to_another_process(name: str) -> None:
+    """By the name of their class, which is made."""
+    parameters = load_agent(f"lora-{name}").parameters_type()
+    assert pickle.loads(pickle.dumps(parameters)) == parameters  # noqa: S301  # its own
+
+
 def test_a_time_that_the_user_gives_is_taken_as_given() -> None:
     """Beside the others of the preset, and beside a profile of the agent itself."""
     parameters = load_agent("lora-mft").parameters_type
@@ -105,7 +114,7 @@ def test_the_ratio_is_that_of_the_reference_frame() -> None:
 @pytest.mark.parametrize("name", [*(f"lora-{name}" for name in AGENTS), "managed-flooding"])
 def test_it_delivers_on_lora(name: str, tmp_path: Path) -> None:
     """Between six nodes in each other's range."""
-    settings = {"nodes": 6, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
+    settings: Settings = {"nodes": 6, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
     done = roambus.run("lora", name, settings=settings, out=tmp_path)
     rows = pq.read_table(done.folder / "trace.parquet").to_pylist()
     published = {row["notification_id"]: row["node"] for row in rows if row["event"] == "publish"}
@@ -117,7 +126,7 @@ def test_it_delivers_on_lora(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_gossip_saves_frames_on_lora_with_the_profile_alone(tmp_path: Path) -> None:
     """An assessment delay of 100 ms ends before any other node's frame of 500 ms does, so that nobody is silenced."""
-    settings = {"nodes": 10, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
+    settings: Settings = {"nodes": 10, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
     sent = {}
     for name in ("gossip", "lora-gossip"):
         done = roambus.run("lora", name, settings=settings, out=tmp_path / name)
