@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from roambus.bridge.system.errors import UserError
 from roambus.console.options import FILE, OTHER_AGENT, PARAMETERS, PLACE, pairs
 from roambus.console.output import answer, command_output, remark
 
@@ -28,9 +29,12 @@ def print_address(url: str) -> None:
     "--again", is_flag=True, help="Makes a run without a record again, to show its messages and routing tables."
 )
 @click.option("--trust", is_flag=True, help="Also runs an agent that is not installed.")
+@click.option("--names", "named", type=FILE, help="Names the nodes: a text file, a line for each.")
 @click.option("--export", type=FILE, help="Writes the page to this file instead of serving it.")
 @PORT
-def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path | None, port: int) -> None:
+def replay(
+    run: Path, other: Path | None, again: bool, trust: bool, named: Path | None, export: Path | None, port: int
+) -> None:
     """Shows RUN as a film in the browser, or the results of many runs.
 
     For the aggregated results of a sweep or study the page is their report, with any metric against any axis, the runs
@@ -51,14 +55,17 @@ def replay(run: Path, other: Path | None, again: bool, trust: bool, export: Path
     Example: roambus replay results/run --export film.html
     """
     from roambus.extensions.viewer.document import page_of, write
+    from roambus.extensions.viewer.naming import read_names
     from roambus.extensions.viewer.results import is_of_many, page_of_results
     from roambus.extensions.viewer.server import serve
 
-    films = None
+    films, names = None, read_names(named) if named else None
     if other is None and is_of_many(run):
+        if names is not None:
+            raise UserError(f"--names: {run} has many runs: give the folder of one")
         page, films = page_of_results(run, remark, again=again, trust=trust)
     else:
-        page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust)
+        page = page_of([run] if other is None else [run, other], remark, again=again, trust=trust, names=names)
     if export is None:
         serve(page, port, print_address, films=films)
     else:

@@ -21,6 +21,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.bridge.trace.parquet import read_about
 from roambus.experiments.page_policy import source_hash
 from roambus.extensions.viewer.film import Film, make_film
+from roambus.extensions.viewer.naming import GivenNames
 from roambus.extensions.viewer.observations import Source, find_source, observe, read_rows
 from roambus.spark.aggregation.aggregate import replace_file
 
@@ -37,35 +38,40 @@ def film_page(run: Path) -> str:
     return page_of([run], silently, again=False)
 
 
-def page_of(runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False) -> str:
+def page_of(
+    runs: Sequence[Path], say: Say, *, again: bool, trust: bool = False, names: GivenNames | None = None
+) -> str:
     """Return the page with these runs side by side; raise RoambusError, OSError.
 
     Contents of messages come from the record, or with `again` from a rerun, if the agent is installed or trusted.
     """
-    return make_document([_film(path, say, again=again, trust=trust) for path in runs])
+    films = [_film(path, say, names, again=again, trust=trust) for path in runs]
+    if names is not None:
+        names.check({len(film.header["names"]) for film in films})
+    return make_document(films)
 
 
-def _film(path: Path, say: Say, *, again: bool, trust: bool) -> Film:
+def _film(path: Path, say: Say, names: GivenNames | None, *, again: bool, trust: bool) -> Film:
     source = find_source(path)
     if path.is_file() and (about := read_about(source.trace)) is not None:
         say(f"{source.trace}:\n{about.describe()}")
     table = read_rows(source.trace)
     try:
         if again or source.record is not None:
-            return _whole_film(source, table, say, trust=trust)
-        return make_film(source, table)
+            return _whole_film(source, table, say, names, trust=trust)
+        return make_film(source, table, names=names)
     except UserError as error:
         text = str(error)
         raise UserError(text if str(source.trace.parent) in text else f"{source.trace}: {text}") from error
 
 
-def _whole_film(source: Source, table: pa.Table, say: Say, *, trust: bool) -> Film:
+def _whole_film(source: Source, table: pa.Table, say: Say, names: GivenNames | None, *, trust: bool) -> Film:
     """Return the film with the agents' observations, or without it and with a line of reason."""
     try:
-        return make_film(source, *observe(source, table, trusted=trust, announce=say))
+        return make_film(source, *observe(source, table, trusted=trust, announce=say, names=names), names)
     except UntrustedAgentError as error:
         say(f"{source.trace.parent}: {error}: contents of messages are not shown; if you trust that code, add --trust")
-        return make_film(source, table)
+        return make_film(source, table, names=names)
 
 
 def write(page: str, export: Path) -> None:

@@ -126,7 +126,12 @@ class Observations:
 
 
 def observe(
-    source: Source, table: pa.Table, *, trusted: bool = False, announce: Announce = silently
+    source: Source,
+    table: pa.Table,
+    *,
+    trusted: bool = False,
+    announce: Announce = silently,
+    names: Names | None = None,
 ) -> tuple[pa.Table, Observations]:
     """Return the run's rows at level full, and the observations; a send's or receive's `hops` numbers it.
 
@@ -144,7 +149,7 @@ def observe(
         def run(over: Backend, trace: TraceWriter, wrapper: Wrapper) -> None:
             Host(scenario, agent_class, over, trace, wrappers=[wrapper]).run()
 
-        seen, observations = observe_over(carrier, run, scenario.time_limit, Names())
+        seen, observations = observe_over(carrier, run, scenario.time_limit, names or Names())
     if not _without_receives(table).equals(_without_receives(seen)):
         text = "the agents behave differently now: they have changed, or another simulator ran them"
         raise UserError(f"{source.trace}: {text}; make the run again with roambus run --record")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import html
+import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
+from base64 import b64decode
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -55,7 +59,7 @@ def test_an_export_is_one_page_with_all_runs(
 
 
 def test_the_results_of_many_runs_are_shown_as_their_report(tmp_path: Path, quick_results: Path) -> None:
-    """With the films of its runs, and of nothing else."""
+    """With the films of its runs, and of nothing else; names are for one run."""
     results, file = tmp_path / "quick", tmp_path / "page.html"
     shutil.copytree(quick_results, results)
     for seed in (0, 1):
@@ -64,6 +68,9 @@ def test_the_results_of_many_runs_are_shown_as_their_report(tmp_path: Path, quic
         (run / TRACE_FILE).touch()
     replay(results, "--export", file)
     assert "Claims of the thesis" in file.read_text()
+    (tmp_path / "names.txt").write_text("Mill\n")
+    with pytest.raises(UserError, match="has many runs: give the folder of one"):
+        replay(results, "--names", tmp_path / "names.txt", "--export", file)
     _, film = page_of_results(results, print, again=False, trust=False)
     with pytest.raises(UserError, match="seed=1/trace"):
         film(run.as_posix())
@@ -105,3 +112,26 @@ def test_mistakes_are_reported_in_one_message(tmp_path: Path, moving_run: Path) 
     with pytest.raises(UserError, match=r"there is no run\.ini beside it, so the run cannot be made again"):
         replay(alone, "--again", "--export", file)
     assert not file.exists()
+
+
+def test_nodes_have_the_names_of_a_file(tmp_path: Path, moving_run: Path) -> None:
+    """A line for each node; another number of lines is refused, and so are names for many runs."""
+    names, file = tmp_path / "names.txt", tmp_path / "film.html"
+    nodes = [f"Mill {number}" for number in range(12)]
+    names.write_text("\n".join([*nodes[:-1], ""]) + "\n", encoding="utf-8")
+    replay(moving_run, "--names", names, "--export", file)
+    assert header_of(file.read_text())["names"] == [*nodes[:-1], "n11"]
+    names.write_text("Mill\n")
+    with pytest.raises(UserError, match=r"names.txt: 1 names, but the run has 12 nodes"):
+        replay(moving_run, "--names", names, "--export", file)
+    names.write_text("Mill\n" + "M" * 61)
+    with pytest.raises(UserError, match=r"names.txt:2: a name has at most 60 printable characters"):
+        replay(moving_run, "--names", names, "--export", file)
+
+
+def header_of(page: str) -> dict[str, Any]:
+    """The header of the first film of a page."""
+    packed = re.findall(r'class="film">([^<]*)<', page)[0]
+    content = gzip.decompress(b64decode(packed))
+    header: dict[str, Any] = json.loads(content[4 : 4 + int.from_bytes(content[:4], "little")])
+    return header

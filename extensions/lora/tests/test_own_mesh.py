@@ -1,0 +1,114 @@
+"""`roambus mesh` writes a study that runs: places, roles and names as the CSV has them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from roambus.bridge.formats.ini import parse_scenario
+from roambus.bridge.mobility.paths import places_of
+from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
+from roambus.command_line import commands
+from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.templates.template import find_template
+from roambus.extensions.lora import study
+from roambus.extensions.lora.own_mesh import make
+from roambus.extensions.lora.places import Mesh, Node, project
+from roambus.python_protocol.roles import Role
+
+CSV = """\
+name,latitude,longitude,role,battery
+Mill,54.50,2.30,router,90
+"Inn {{ 1 / 0 }}, old",54.51,2.31,,80
+Mast {% include 'nothing' %},54.52,2.30,repeater,
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command says of a CSV; the folder `town` is here."""
+    monkeypatch.chdir(tmp_path)
+    Path("town.csv").write_text(CSV, encoding="utf-8")
+    commands(["mesh", "town.csv"], standalone_mode=False)
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+def scenario(agent: str, **variables: str) -> Scenario:
+    """The scenario of the template `town`."""
+    template = find_template("town/town.ini.j2")
+    given = {"seed": 0, "agent": agent, "agent_parameters": "", **variables}
+    return parse_scenario(template.render(given), template.file, Path(str(study.__file__)).parent)
+
+
+def test_the_folder_has_all_that_the_command_says(written: str) -> None:
+    """And columns that nothing reads are named."""
+    assert {file.name for file in Path("town").iterdir()} == {"README.md", "names.txt", "town.ini.j2", "town.toml"}
+    assert written.startswith("town/town.toml: run it with\n  roambus sweep town/town.toml --out results/town\n")
+    assert "town.csv: these columns are not used: battery" in written
+    assert Path("town/names.txt").read_text().splitlines()[1] == "Inn {{ 1 / 0 }}, old"
+
+
+def test_nodes_stand_at_their_places_in_the_order_of_the_file(written: str) -> None:
+    """Names are comments, whatever is in them."""
+    found = scenario("managed-flooding")
+    expected = [(111, 2337), (759, 1224), (111, 111)]
+    assert places_of(found).tolist() == [pytest.approx(place, abs=2) for place in expected]
+    assert found.field_m == (872, 2451)
+
+
+def test_roles_are_parameters_of_managed_flooding_alone(written: str) -> None:
+    """A repeater has no application under any agent; the preset is that of the radio."""
+    found = scenario("managed-flooding", agent_parameters="cw_min=2", preset="ShortFast")
+    common = {"cw_min": "2", "preset": "ShortFast"}
+    assert [dict(found.other_parameters.get(node, found.agent_parameters)) for node in range(3)] == [
+        {"role": "router", **common},
+        common,
+        {"role": "repeater", **common},
+    ]
+    for other in (found, scenario("lora-gossip")):
+        assert [node.roles for node in other.nodes] == [Role.PUBLISHER | Role.SUBSCRIBER | Role.BROKER] * 2 + [
+            Role.BROKER
+        ]
+    assert scenario("lora-gossip").other_parameters == {}
+
+
+def test_the_sweep_is_complete(written: str) -> None:
+    """Each of its runs can be planned."""
+    assert len(plan_runs(read_sweep("town/town.toml"), Path("results"))) == 45
+
+
+def test_every_command_of_the_readme_is_about_the_folder(written: str) -> None:
+    """Its sweep, its results, its names."""
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", Path("town/README.md").read_text(), re.DOTALL))
+    named = [line.split()[1] for line in blocks.splitlines() if line.startswith("roambus")]
+    assert named == ["sweep", "aggregate", "figures", "compare", "replay"]
+
+
+def test_nothing_is_overwritten(written: str) -> None:
+    """A folder that is there stays as it is."""
+    Path("town/town.toml").write_text("mine")
+    with pytest.raises(UserError, match="town is there already: remove it, or choose another one with --out"):
+        commands(["mesh", "town.csv"], standalone_mode=False)
+    assert Path("town/town.toml").read_text() == "mine"
+
+
+def test_a_mistake_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor a part of one."""
+    monkeypatch.chdir(tmp_path)
+    Path("town.csv").write_text("name,latitude,longitude\nMill,54.5,2.3\nInn,x,2.3\n")
+    with pytest.raises(UserError, match=r"town.csv:3: the latitude 'x'"):
+        commands(["mesh", "town.csv", "--out", "mine"], standalone_mode=False)
+    assert [file.name for file in tmp_path.iterdir()] == ["town.csv"]
+
+
+@pytest.mark.parametrize("folder", ["my mesh", "-mesh", "a.b/c"])
+def test_a_name_that_no_sweep_has_is_refused(folder: str) -> None:
+    """Its files would need quotes in every command."""
+    mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)), ())
+    with pytest.raises(UserError, match="is no name for a mesh"):
+        make(folder, "town.csv", mesh, project(mesh))
