@@ -1,7 +1,7 @@
 """LoRa: the radio of today's long-range meshes, with its airtime, its MACs, its path loss and its flooding.
 
-`radio` has the reception, `mac` listening and regions, `propagation` path losses. `flooding` has the managed flooding
-of such meshes, `contention` its waits, and `profile` shipped agents with their times scaled to LoRa's frames.
+The reception is in `radio`, listening and regions in `mac`, path losses in `propagation`. The managed flooding of such
+meshes is in `flooding`, and its waits in `contention`. Shipped agents with LoRa's times are in `profile`.
 """
 
 from roambus.extensions.lora.flooding import ManagedFlooding

@@ -2,8 +2,8 @@
 
 A packet with a low SNR comes from far away, and its receiver covers more new ground than one near the sender. So the
 window grows with the SNR, in powers of two for clients, and those far away mostly repeat first. Routers draw from a
-short window, and clients wait until it is over. A slot is the time in which a node can find out that another one has
-begun: the symbols of a channel activity detection, the way there and back, and the turn from receiving to sending.
+short window, and clients wait until it is over. In a slot a node can find out that another one has begun. It has the
+symbols of a channel activity detection, the way there and back, and the turn from receiving to sending.
 """
 
 from __future__ import annotations

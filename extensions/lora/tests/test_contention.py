@@ -26,13 +26,13 @@ def test_the_window_grows_with_the_snr(snr_db: float, exponent: int) -> None:
 
 @pytest.mark.parametrize("snr_db", [nan, inf])
 def test_a_link_without_an_snr_has_the_greatest_window(snr_db: float) -> None:
-    """As if the sender were near, so that nobody hurries."""
+    """As if the sender were near."""
     assert USUAL.exponent(snr_db) == 8
 
 
 @given(st.floats(-60, 60), st.floats(0, 60), st.integers(1, 7), st.integers(0, 7))
 def test_a_louder_packet_never_has_a_shorter_window(snr_db: float, more_db: float, least: int, more: int) -> None:
-    """Whatever the bounds are, and every window keeps them."""
+    """The bounds are kept, too."""
     window = Window(least, least + more, -20, 10)
     assert least <= window.exponent(snr_db) <= window.exponent(snr_db + more_db) <= least + more
 

@@ -94,7 +94,7 @@ def test_without_the_head_start_clients_and_routers_begin_together() -> None:
 
 
 def test_a_client_is_silent_when_another_node_repeats_the_packet() -> None:
-    """Whatever hop limit the copy has; the timer is gone, and a later copy does nothing."""
+    """The timer is gone, and a later copy does nothing."""
     agent = make()
     hear(agent, Packet(3, 3, NEWS))
     assert hear(agent, Packet(2, 3, NEWS), sender=4) == [CancelTimer(TIMER)]

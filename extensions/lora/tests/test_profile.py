@@ -125,7 +125,7 @@ def test_it_delivers_on_lora(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_gossip_saves_frames_on_lora_with_the_profile_alone(tmp_path: Path) -> None:
-    """An assessment delay of 100 ms ends before any other node's frame of 500 ms does, so that nobody is silenced."""
+    """An assessment delay of 100 ms ends before any other node's frame of 500 ms does."""
     settings: Settings = {"nodes": 10, "side": 500, "sigma": 0, "time_limit": "2h", "publish_interval": "20min"}
     sent = {}
     for name in ("gossip", "lora-gossip"):
