@@ -29,7 +29,7 @@ BY_MAKE = {"make reproduce", "make test", ". .venv/bin/activate"}
 
 NEEDS_SPARK = ("roambus aggregate", "roambus reproduce")
 
-LONG = {"cluster", "precision", "provenance", "sweeps", "testing", "tuned", "vetting"}
+LONG = {"cluster", "precision", "provenance", "sweeps", "testing", "tuned", "vetting", "your-own-mesh"}
 """Pages and extensions whose commands take ten seconds and more."""
 
 STARTS_S = 100.0

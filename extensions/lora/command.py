@@ -19,8 +19,9 @@ def mesh(nodes: Path, out: Path | None) -> None:
     """Writes a template and a sweep of the LoRa mesh whose nodes the CSV file NODES has.
 
     The first line names the columns, such as name,latitude,longitude,role; degrees are decimal. Roles are client,
-    router and repeater. The new folder has a template with the nodes' places in metres, a small sweep of managed
-    flooding, flooding and gossip, the names for a film, and a README with the commands. All of it is yours to change.
+    router and repeater. The new folder has a template with the nodes' places in metres, and a small sweep of
+    managed flooding, flooding and gossip. It also has the names for a film, and a README with the commands. All of it
+    is yours to change.
 
     Example: roambus mesh nodes.csv --out my-mesh
     """

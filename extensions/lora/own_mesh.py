@@ -1,7 +1,7 @@
 """Writes the study of a mesh from its places: a template, a sweep, the names for a film, and a README.
 
-The template holds what is the mesh's own: the field, the places and the roles. The radio, the MAC, the path loss and
-the workload are those of the template `lora`, which it includes, so that their variables are set as there.
+The template holds what is the mesh's own: the field, the places and the roles. It includes the
+template `lora`, which has the radio, the MAC, the path loss and the workload with their variables.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ BROUGHT = {
     "first_approach": "first-approach migration-cost migrations resubscribing simple",
     "lean": "interest mft-lean",
     "live": "live node",
-    "lora": "LoRa LoRaAloha LoRaCad lora lora-agents lora-flooding lora-gossip lora-gossip-repair lora-hops lora-interest "
-    "lora-load lora-mft lora-mft-lean lora-more lora-presets lora-speed managed-flooding mesh okumura-hata",
+    "lora": "LoRa LoRaAloha LoRaCad lora lora-agents lora-flooding lora-gossip lora-gossip-repair lora-hops "
+    "lora-interest lora-load lora-mft lora-mft-lean lora-more lora-presets lora-speed managed-flooding mesh "
+    "okumura-hata",
     "ns3": "ns3",
     "object_store": "abfs gs hdfs s3",
     "opportunistic": "epidemic prophet spray",

@@ -30,10 +30,10 @@ def channel_utilisation(run: Run) -> float:
     counters = counted(run)
     if schema.AIR_NS not in counters:
         return float("nan")
-    sent_s = counters[schema.AIR_NS].sum() / 1e9
+    sent_s = counters[schema.AIR_NS].sum() / 1e9  # without the warm-up, which the other counters include
     frame_s = over(sent_s, counters[schema.AIR_FRAMES].sum())
     heard_s = counters[[*HEARD]].sum().sum() * frame_s if sent_s else 0.0
-    return over(sent_s + heard_s, len(counters) * run.end_s)
+    return over(sent_s, len(counters) * run.counted_s) + over(heard_s, len(counters) * run.end_s)
 
 
 @metric("transmissions a notification", scale=Scale.LOGARITHMIC)

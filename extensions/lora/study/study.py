@@ -1,6 +1,6 @@
 """The study of LoRa meshes: delivery, delay, airtime and energy over nodes, load, modem, movement and interest.
 
-One thing varies at a time around a base of a hundred static nodes with LongFast on 10 km x 10 km; nodes and load vary
+One thing varies at a time around a base: a hundred static nodes with LongFast on 10 km x 10 km. Nodes and load vary
 together, for the question of when managed flooding collapses.
 """
 

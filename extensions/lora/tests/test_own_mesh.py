@@ -14,7 +14,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.sweep_file import read_sweep
-from roambus.experiments.templates.template import find_template
+from roambus.experiments.templates.template import Values, find_template
 from roambus.extensions.lora import study
 from roambus.extensions.lora.own_mesh import make
 from roambus.extensions.lora.places import Mesh, Node, project
@@ -30,7 +30,7 @@ Mast {% include 'nothing' %},54.52,2.30,repeater,
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command says of a CSV; the folder `town` is here."""
+    """The output of the command for a CSV; it wrote the folder `town` here."""
     monkeypatch.chdir(tmp_path)
     Path("town.csv").write_text(CSV, encoding="utf-8")
     commands(["mesh", "town.csv"], standalone_mode=False)
@@ -41,7 +41,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def scenario(agent: str, **variables: str) -> Scenario:
     """The scenario of the template `town`."""
     template = find_template("town/town.ini.j2")
-    given = {"seed": 0, "agent": agent, "agent_parameters": "", **variables}
+    given: Values = {"seed": 0, "agent": agent, "agent_parameters": "", **variables}
     return parse_scenario(template.render(given), template.file, Path(str(study.__file__)).parent)
 
 
