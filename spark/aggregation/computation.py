@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -209,10 +210,11 @@ def _by_value(extra: Extra) -> bytes:
     """Pickle the extra metrics with modules that executors cannot import."""
     pickler: Any = cloudpickle  # PySpark does not type its copy
     files = {file for file in project_files(files_of(extra.modules())) if not is_installed(file)}
+    unnamed = {name for name in extra.modules() if PathFinder.find_spec(name.partition(".")[0]) is None}
     own = [
         module
         for module in list(sys.modules.values())
-        if (file := getattr(module, "__file__", None)) and Path(file).resolve() in files
+        if (file := getattr(module, "__file__", None)) and (Path(file).resolve() in files or module.__name__ in unnamed)
     ]
     for module in own:
         pickler.register_pickle_by_value(module)

@@ -19,6 +19,7 @@ from roambus.experiments.comparing.selection import check_metric
 from roambus.experiments.measurements import read_measurements
 from roambus.spark.aggregation import aggregate as aggregation
 from roambus.spark.aggregation.aggregate import aggregate
+from roambus.spark.metrics import travel
 from roambus.spark.metrics.extra import Extra, own_metrics
 from roambus.spark.metrics.metric import metric
 from roambus.spark.metrics.run import Run
@@ -111,6 +112,13 @@ def test_metrics_of_ones_own_are_computed_with_what_they_import(results: Path, o
     ]
     assert aggregate(results, extra=extra) == []
     np.testing.assert_equal(measured(results, "runs")["last_s"].tolist(), [2.5, np.nan])
+
+
+def test_a_file_of_the_installation_is_a_file_of_ones_own(results: Path) -> None:
+    """As the message of `compare` names it: it lies among modules that executors have under other names."""
+    extra = own_metrics(str(travel.__file__))
+    assert aggregate(results, extra=extra) == []
+    assert {metric.column for metric in extra.metrics} <= set(read_measurements(results).runs)
 
 
 def test_a_changed_helper_of_a_metric_computes_it_anew(results: Path, own: Path) -> None:
