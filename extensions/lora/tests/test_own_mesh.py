@@ -25,6 +25,7 @@ name,latitude,longitude,role,battery
 Mill,54.50,2.30,router,90
 "Inn {{ 1 / 0 }}, old",54.51,2.31,,80
 Mast {% include 'nothing' %},54.52,2.30,repeater,
+#1,54.53,2.30,,
 """
 
 
@@ -50,6 +51,7 @@ def test_the_folder_has_all_that_the_command_says(written: str) -> None:
     assert {file.name for file in Path("town").iterdir()} == {"README.md", "names.txt", "town.ini.j2", "town.toml"}
     assert written.startswith("town/town.toml: run it with\n  roambus sweep town/town.toml --out results/town\n")
     assert "town.csv: these columns are not used: battery" in written
+    assert "town.csv: lines that begin with # are left out: 5" in written
     assert Path("town/names.txt").read_text().splitlines()[1] == "Inn {{ 1 / 0 }}, old"
 
 
@@ -111,4 +113,12 @@ def test_a_name_that_no_sweep_has_is_refused(folder: str) -> None:
     """Its files would need quotes in every command."""
     mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)), ())
     with pytest.raises(UserError, match="is no name for a mesh"):
+        make(folder, "town.csv", mesh, project(mesh))
+
+
+@pytest.mark.parametrize("folder", ["lora", "_castalia"])
+def test_a_name_of_a_template_is_refused(folder: str) -> None:
+    """The mesh's own would include itself in its place."""
+    mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)))
+    with pytest.raises(UserError, match=f"'{folder}' is the name of a template"):
         make(folder, "town.csv", mesh, project(mesh))

@@ -58,6 +58,18 @@ def test_roles_are_read_and_other_columns_are_named(file: Path) -> None:
     assert mesh.unread == ("battery",)
 
 
+def test_comments_among_the_nodes_are_known_by_their_lines(file: Path) -> None:
+    """Some name their nodes so, as #1; those above the heading are nobody's nodes."""
+    mesh = read(file, "# mine\n" + MILLS + "#1,54.52,2.3\n\n  #2,54.53,2.3\n")
+    assert [node.name for node in mesh.nodes] == ["Mill", "Inn"]
+    assert mesh.comments == (5, 7)
+
+
+def test_empty_cells_beyond_the_heading_do_no_harm(file: Path) -> None:
+    """A spreadsheet writes them."""
+    assert read(file, MILLS.replace("2.3\n", "2.3,,\n")) == read(file, MILLS)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -75,6 +87,8 @@ def test_roles_are_read_and_other_columns_are_named(file: Path) -> None:
         (MILLS + '"Well,54,2\n', "nodes.csv:4: unexpected end of data: a cell's quotes must end in its line"),
         ("lat,lon,role\n1,2,king\n", "nodes.csv:2: 'king' is no role: client, router, repeater are"),
         ("lat,lon\n1,2\n", "nodes.csv: 1 nodes; a mesh has 2 to 1000"),
+        ("lat,lon\n54,50,2,30\n54,51,2,31\n", "nodes.csv:2: 4 cells, and the heading has 2: with decimal commas"),
+        (MILLS.replace("Mill", "").replace("Inn", "n0"), "nodes.csv:3: line 2 has a node 'n0' too: rename one"),
         ("lat,lon\n" + "1,2\n" * (MOST_NODES + 1), "nodes.csv: 1001 nodes; a mesh has 2 to 1000"),
     ],
 )
@@ -97,7 +111,7 @@ def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
 
 def mesh_of(*degrees: tuple[float, float]) -> Mesh:
     """A mesh of places."""
-    return Mesh(tuple(Node(line, "", *place) for line, place in enumerate(degrees, 2)), ())
+    return Mesh(tuple(Node(line, "", *place) for line, place in enumerate(degrees, 2)), file="nodes.csv")
 
 
 @given(
@@ -139,11 +153,13 @@ def test_a_mesh_across_the_date_line_is_small() -> None:
 @pytest.mark.parametrize(
     ("places", "message"),
     [
-        ([(54.5, 2.3), (54.51, 2.31), (0, 0)], "line 4 has the node farthest from the others"),
-        ([(54.5, 2.3), (54.51, 2.31), (-54.5, -177.7)], "line 4 has the node farthest from the others"),
-        ([(54.5, 2.3), (54.5, 2.3)], "the nodes lie 0 m apart, and a mesh 1 to 200,000 m"),
+        ([(54.5, 2.3), (54.51, 2.31), (0, 0)], "nodes.csv:4: this node is the farthest from the others"),
+        ([(54.5, 2.3), (54.51, 2.31), (-54.5, -177.7)], "nodes.csv:4: this node is the farthest from the others"),
+        ([(54.5, 2.3), (56.4, 2.3)], "and the nodes lie 212 km apart: a mesh is 200 km wide at most"),
+        ([(54.5, 2.3), (54.5, 2.3)], "nodes.csv: all nodes lie within 0.0 m, and a mesh is 1 m wide or more"),
+        ([(54.5, 2.3), (54.5000045, 2.3)], "nodes.csv: all nodes lie within 0.6 m"),
     ],
-    ids=["no fix", "other side of the Earth", "one place"],
+    ids=["no fix", "other side of the Earth", "two towns", "one place", "one house"],
 )
 def test_places_that_are_no_town_are_refused(places: list[tuple[float, float]], message: str) -> None:
     """A node without a fix says 0, 0."""
