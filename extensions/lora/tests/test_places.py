@@ -87,7 +87,10 @@ def test_empty_cells_beyond_the_heading_do_no_harm(file: Path) -> None:
         (MILLS + '"Well,54,2\n', "nodes.csv:4: unexpected end of data: a cell's quotes must end in its line"),
         ("lat,lon,role\n1,2,king\n", "nodes.csv:2: 'king' is no role: client, router, repeater are"),
         ("lat,lon\n1,2\n", "nodes.csv: 1 nodes; a mesh has 2 to 1000"),
-        ("lat,lon\n54,50,2,30\n54,51,2,31\n", "nodes.csv:2: 4 cells, and the heading has 2: separate decimal commas by"),
+        (
+            "lat,lon\n54,50,2,30\n54,51,2,31\n",
+            "nodes.csv:2: 4 cells, and the heading has 2: separate decimal commas by",
+        ),
         (MILLS.replace("Mill", "").replace("Inn", "n0"), "nodes.csv:3: line 2 has a node 'n0' too: rename one"),
         ("lat,lon\n" + "1,2\n" * (MOST_NODES + 1), "nodes.csv: 1001 nodes; a mesh has 2 to 1000"),
     ],
