@@ -65,6 +65,11 @@ def test_comments_among_the_nodes_are_known_by_their_lines(file: Path) -> None:
     assert mesh.comments == (5, 7)
 
 
+def test_columns_without_a_name_may_be_many(file: Path) -> None:
+    """A spreadsheet has them at the right."""
+    assert read(file, "lat,lon,,\n54.5,2.3,,\n54.51,2.31,,\n").unread == ()
+
+
 def test_empty_cells_beyond_the_heading_do_no_harm(file: Path) -> None:
     """A spreadsheet writes them."""
     assert read(file, MILLS.replace("2.3\n", "2.3,,\n")) == read(file, MILLS)
@@ -84,6 +89,9 @@ def test_empty_cells_beyond_the_heading_do_no_harm(file: Path) -> None:
         (MILLS + "Well,1e400,0\n", "nodes.csv:4: the latitude '1e400' is no number"),
         (MILLS + "Mill,54,2.3\n", "nodes.csv:4: line 2 has a node 'Mill' too: rename one"),
         (MILLS + f"{'M' * 61},54,2\n", "nodes.csv:4: the name"),
+        (MILLS + "Mi\0ll,54,2\n", "nodes.csv:4: the name 'Mi\\x00ll' has over 60 or unprintable characters"),
+        (MILLS + "\u202eMill,54,2\n", "nodes.csv:4: the name"),
+        (MILLS + "#" * 2**20, "nodes.csv: this is larger than 1 MiB"),
         (MILLS + '"Well,54,2\n', "nodes.csv:4: unexpected end of data: a cell's quotes must end in its line"),
         ("lat,lon,role\n1,2,king\n", "nodes.csv:2: 'king' is no role: client, router, repeater are"),
         ("lat,lon\n1,2\n", "nodes.csv: 1 nodes; a mesh has 2 to 1000"),
@@ -135,6 +143,20 @@ def test_distances_are_those_on_the_ellipsoid(latitude: float, longitude: float,
     expected = math.hypot(math.radians(north - south) * meridian_m, math.radians(turn) * across_m)
     places = tangent_plane_m([(south, longitude), (north, other)])
     assert np.linalg.norm((places[0] - places[1])[:2]) == pytest.approx(expected, rel=2e-5, abs=0.1)
+
+
+@given(latitude=st.floats(-80, 80), longitude=st.floats(-180, 180))
+def test_the_plane_is_level(latitude: float, longitude: float) -> None:
+    """Of two nodes 20 km apart, north and south of the middle, none is above it by more than the Earth's bulge."""
+    heights = tangent_plane_m([(latitude - 0.09, longitude), (latitude + 0.09, longitude)])[:, 2]
+    assert heights == pytest.approx(0, abs=0.1)
+
+
+def test_a_small_mesh_has_a_hundred_metres_around_it() -> None:
+    """A twentieth of 111 m would be no room."""
+    field = project(mesh_of((54.5, 2.3), (54.501, 2.3)))
+    assert field.places_m.tolist() == [[100.0, pytest.approx(211.3, abs=0.2)], [100.0, 100.0]]
+    assert (field.width_m, field.height_m) == (200, 312)
 
 
 def test_north_is_up_and_east_is_right() -> None:
