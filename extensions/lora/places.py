@@ -71,10 +71,10 @@ class Mesh(NamedTuple):
 
 
 class _Heads(NamedTuple):
-    """A heading: the separator, how many columns it has, the number of each known one, and the names of the others."""
+    """A heading: the separator, its number of columns, the place of each known one, and the names of the others."""
 
     separator: str
-    count: int
+    width: int
     columns: Mapping[str, int]
     unread: tuple[str, ...]
 
@@ -147,9 +147,9 @@ def _read_node(where: str, number: int, line: str, heads: _Heads) -> Node:
     cells, needed = _cells(where, line, heads.separator), max(heads.columns.values()) + 1
     if len(cells) < needed:
         raise UserError(f"{where}: {len(cells)} cells, too few: the heading needs {needed}")
-    if any(cells[heads.count :]):  # a decimal comma would move every cell after it
+    if any(cells[heads.width :]):  # a decimal comma would move every cell after it
         raise UserError(
-            f"{where}: {len(cells)} cells, and the heading has {heads.count}: separate decimal commas by semicolons"
+            f"{where}: {len(cells)} cells, and the heading has {heads.width}: separate decimal commas by semicolons"
         )
     texts = {column: cells[at] for column, at in heads.columns.items()}
     latitude = _degrees(where, _LATITUDE, texts[_LATITUDE], 90)
