@@ -33,6 +33,8 @@ def mesh(nodes: Path, out: Path | None) -> None:
     made = make(folder.name, nodes.name, read, project(read))
     if read.unread:
         remark(f"{nodes}: these columns are not used: {', '.join(read.unread)}")
+    if read.comments:
+        remark(f"{nodes}: lines that begin with # are left out: {', '.join(map(str, read.comments))}")
     sweep = write(made, folder)
     run = f"roambus sweep {sweep} --out results/{made.name}"
     answer(f"{sweep}: run it with\n  {run}", sweep=sweep, nodes=len(read.nodes))

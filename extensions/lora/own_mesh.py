@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roambus.bridge.system.errors import UserError
-from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX
+from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_folders
 from roambus.experiments.scaffold.writer import new_folder
 from roambus.experiments.sweeps.sweep import label_of
 from roambus.extensions.lora.messages import CLIENT, REPEATER
@@ -39,6 +39,10 @@ def make(folder: str, source: str, mesh: Mesh, field: Field) -> OwnMesh:
     name = label_of(folder)
     if name != folder:
         raise UserError(f"{folder!r} is no name for a mesh: use letters, digits and -, such as --out my-mesh")
+    if any((part / f"{name}{TEMPLATE_SUFFIX}").is_file() for part in shipped_folders()):
+        raise UserError(
+            f"{folder!r} is the name of a template, which a mesh's may include: choose another, such as --out my-mesh"
+        )
     names = list(names_of(mesh.nodes))
     files = {
         f"{name}{TEMPLATE_SUFFIX}": "".join(f"{line}\n" for line in _template(source, names, mesh, field)),

@@ -3,9 +3,9 @@
 A heading names the columns, in any order and in the spellings that exporters use. A separator is that of the first one
 under which the heading has both coordinates, so a semicolon leaves the comma free for decimals.
 
-Places are projected orthographically onto the plane that touches the WGS84 ellipsoid in their middle. A distance is
-too short by a share of at most (d / R)^2 / 2, with half the extent d and the Earth's radius R. That is 3 mm in 10 km.
-In 200 km, the largest extent, it is 25 m.
+Places are projected orthographically onto the plane that touches the WGS84 ellipsoid in their middle, the mean of the
+nodes. A distance is too short by at most a share: the square of the way from there over twice that of the Earth's
+radius. This is 3 mm in 10 km, if the middle is 5 km away. Places are rounded to 0.1 m.
 """
 
 from __future__ import annotations
@@ -62,9 +62,20 @@ class Node:
 
 
 class Mesh(NamedTuple):
-    """All nodes of a file in its order, and the columns that nothing reads."""
+    """All nodes of a file in its order, the columns that nothing reads, and the lines of comments among the nodes."""
 
     nodes: tuple[Node, ...]
+    unread: tuple[str, ...] = ()
+    comments: tuple[int, ...] = ()
+    file: str = ""
+
+
+class _Heads(NamedTuple):
+    """A heading: the separator, its number of columns, the place of each known one, and the names of the others."""
+
+    separator: str
+    width: int
+    columns: Mapping[str, int]
     unread: tuple[str, ...]
 
 
@@ -83,17 +94,19 @@ def read_mesh(path: Path) -> Mesh:
     """Read the nodes of a CSV; raise UserError with file and line, or OSError."""
     lines = read_text(path, MOST_BYTES).split("\n")
     number, heading = next(((n, line) for n, line in enumerate(lines, 1) if not _is_left_out(line)), (1, ""))
-    separator, columns, unread = _read_heading(f"{path}:{number}", heading)
-    nodes: list[Node] = []
-    for at, line in enumerate(lines[number:], number + 1):
-        if not _is_left_out(line):
-            nodes.append(_read_node(f"{path}:{at}", at, _cells(f"{path}:{at}", line, separator), columns))
+    heads = _read_heading(f"{path}:{number}", heading)
+    rest = list(enumerate(lines[number:], number + 1))
+    nodes = [_read_node(f"{path}:{at}", at, line, heads) for at, line in rest if not _is_left_out(line)]
     _check_nodes(path, nodes)
-    return Mesh(tuple(nodes), unread)
+    return Mesh(tuple(nodes), heads.unread, tuple(at for at, line in rest if _is_comment(line)), str(path))
 
 
 def _is_left_out(line: str) -> bool:
-    return not line.strip(_SEPARATORS + " ") or line.lstrip().startswith("#")
+    return not line.strip(_SEPARATORS + " ") or _is_comment(line)
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def _cells(where: str, line: str, separator: str) -> list[str]:
@@ -103,8 +116,7 @@ def _cells(where: str, line: str, separator: str) -> list[str]:
         raise UserError(f"{where}: {error}: a cell's quotes must end in its line") from None
 
 
-def _read_heading(where: str, heading: str) -> tuple[str, Mapping[str, int], tuple[str, ...]]:
-    """Return the separator, the number of each known column, and the names of the others."""
+def _read_heading(where: str, heading: str) -> _Heads:
     for separator in _SEPARATORS:
         names = _cells(where, heading, separator)
         plain = [re.sub(r"[\W_]", "", _UNIT.sub("", name)).casefold() for name in names]
@@ -113,7 +125,8 @@ def _read_heading(where: str, heading: str) -> tuple[str, Mapping[str, int], tup
         if {_LATITUDE, _LONGITUDE} <= columns.keys():
             _check_once(where, names, plain)
             read = {*columns.values()}
-            return separator, columns, tuple(name for at, name in enumerate(names) if at not in read and name)
+            unread = tuple(name for at, name in enumerate(names) if at not in read and name)
+            return _Heads(separator, len(names), columns, unread)
     raise UserError(
         f"{where}: {heading.strip()[:LONGEST_NAME]!r} is no heading with latitude and longitude: "
         "begin the file with name,latitude,longitude"
@@ -130,16 +143,21 @@ def _check_once(where: str, names: Sequence[str], plain: Sequence[str]) -> None:
             raise UserError(f"{where}: there are two columns {names[at]!r}: remove one of them")
 
 
-def _read_node(where: str, line: int, cells: Sequence[str], columns: Mapping[str, int]) -> Node:
-    if len(cells) <= max(columns.values()):
-        raise UserError(f"{where}: {len(cells)} cells, too few: the heading needs {max(columns.values()) + 1}")
-    texts = {column: cells[at] for column, at in columns.items()}
+def _read_node(where: str, number: int, line: str, heads: _Heads) -> Node:
+    cells, needed = _cells(where, line, heads.separator), max(heads.columns.values()) + 1
+    if len(cells) < needed:
+        raise UserError(f"{where}: {len(cells)} cells, too few: the heading needs {needed}")
+    if any(cells[heads.width :]):  # a decimal comma would move every cell after it
+        raise UserError(
+            f"{where}: {len(cells)} cells, and the heading has {heads.width}: separate decimal commas by semicolons"
+        )
+    texts = {column: cells[at] for column, at in heads.columns.items()}
     latitude = _degrees(where, _LATITUDE, texts[_LATITUDE], 90)
     longitude = _degrees(where, _LONGITUDE, texts[_LONGITUDE], 180)
     role = texts.get(_ROLE, "").casefold() or ROLES[0]
     if role not in ROLES:
         raise UserError(f"{where}: {texts[_ROLE]!r} is no role: {', '.join(ROLES)} are, and an empty one is a client")
-    return Node(line, _read_name(where, texts.get(_NAME, "")), latitude, longitude, role)
+    return Node(number, _read_name(where, texts.get(_NAME, "")), latitude, longitude, role)
 
 
 def _read_name(where: str, text: str) -> str:
@@ -163,10 +181,10 @@ def _check_nodes(path: Path, nodes: Sequence[Node]) -> None:
     if not 2 <= len(nodes) <= MOST_NODES:
         raise UserError(f"{path}: {len(nodes)} nodes; a mesh has 2 to {MOST_NODES}")
     lines: dict[str, int] = {}
-    for node in nodes:
-        if node.name and node.name in lines:
-            raise UserError(f"{path}:{node.line}: line {lines[node.name]} has a node {node.name!r} too: rename one")
-        lines[node.name] = node.line
+    for node, name in zip(nodes, names_of(nodes), strict=True):
+        if name in lines:
+            raise UserError(f"{path}:{node.line}: line {lines[name]} has a node {name!r} too: rename one")
+        lines[name] = node.line
 
 
 # Projection
@@ -177,11 +195,15 @@ def project(mesh: Mesh) -> Field:
     plane_m = np.round(tangent_plane_m([(node.latitude, node.longitude) for node in mesh.nodes]), 1)
     least, most = plane_m.min(axis=0), plane_m.max(axis=0)
     extent = float((most - least).max())  # with the height, by which the other side of the Earth is told from this one
-    if not SMALLEST_M <= extent <= LARGEST_M:
+    if extent < SMALLEST_M:
+        raise UserError(
+            f"{mesh.file}: all nodes lie within {extent:.1f} m, and a mesh is {SMALLEST_M:g} m wide or more"
+        )
+    if extent > LARGEST_M:
         far = int(np.argmax(np.linalg.norm(plane_m - np.median(plane_m, axis=0), axis=1)))
         raise UserError(
-            f"the nodes lie {extent:,.0f} m apart, and a mesh {SMALLEST_M:g} to {LARGEST_M:,.0f} m: "
-            f"line {mesh.nodes[far].line} has the node farthest from the others"
+            f"{mesh.file}:{mesh.nodes[far].line}: this node is the farthest from the others, and the nodes lie "
+            f"{extent / 1000:,.0f} km apart: a mesh is {LARGEST_M / 1000:g} km wide at most"
         )
     margin = max(LEAST_MARGIN_M, math.ceil(MARGIN * extent))
     width, height = (math.ceil(side + 2 * margin) for side in (most - least)[:2])

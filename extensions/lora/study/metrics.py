@@ -12,6 +12,8 @@ from roambus.spark.metrics.run import Run
 
 HEARD = ("rx_no_interf", "rx_despite", "fail_no_interf", "fail_interf")
 """A radio's counters of the frames that were strong enough, and that it did not miss by sending itself."""
+TRANSMITTED = "transmitted"
+"""A radio's counter of the frames that it sent in the whole run."""
 
 
 def counted(run: Run) -> pd.DataFrame:
@@ -23,17 +25,17 @@ def counted(run: Run) -> pd.DataFrame:
 
 @metric("channel utilisation", scale=Scale.LOGARITHMIC)
 def channel_utilisation(run: Run) -> float:
-    """Share of the run for which a node sends, or frames strong enough to be received last there, mean over nodes.
+    """Share of the time for which a node sends, or frames strong enough to be received last there, mean over nodes.
 
-    Frames that overlap count each, so that it can be above 1.
+    Frames that overlap count each, so that it can be above 1. What is sent is counted from the warm-up on, but what is
+    heard in the whole run: a frame after the warm-up counts as heard by as many as one of the whole run.
     """
     counters = counted(run)
     if schema.AIR_NS not in counters:
         return float("nan")
-    sent_s = counters[schema.AIR_NS].sum() / 1e9  # without the warm-up, which the other counters include
-    frame_s = over(sent_s, counters[schema.AIR_FRAMES].sum())
-    heard_s = counters[[*HEARD]].sum().sum() * frame_s if sent_s else 0.0
-    return over(sent_s, len(counters) * run.counted_s) + over(heard_s, len(counters) * run.end_s)
+    sent_s = counters[schema.AIR_NS].sum() / 1e9
+    heard_by = counters[[*HEARD]].sum().sum() / max(counters[TRANSMITTED].sum(), 1)
+    return over(sent_s * (1 + heard_by), len(counters) * run.counted_s)
 
 
 @metric("transmissions a notification", scale=Scale.LOGARITHMIC)

@@ -143,6 +143,13 @@ def test_a_repeater_with_an_application_is_refused(roles: Role) -> None:
         ManagedFlooding(4, roles, MeshParameters(role="repeater"), Random(1))
 
 
+@pytest.mark.parametrize("role", ["client", "router"])
+def test_other_nodes_may_have_an_application(role: str) -> None:
+    """A router is a node with one."""
+    agent = ManagedFlooding(4, Role.PUBLISHER | Role.SUBSCRIBER, MeshParameters(role=role), Random(1))
+    assert Send(BROADCAST, Packet(3, 3, NEWS)) in list(agent.handle(Publish(NEWS, ()), 0))
+
+
 def test_a_packet_for_which_there_is_no_room_is_dropped_and_named() -> None:
     """It was delivered here, but is not repeated."""
     agent = make(waiting=1)
@@ -189,6 +196,7 @@ def test_the_slot_follows_the_preset_unless_it_is_given() -> None:
     assert MeshParameters().slot == SLOT
     assert MeshParameters(preset="MediumFast").slot == 12 * MILLISECOND
     assert MeshParameters(preset="MediumFast", slot=SECOND).slot == SECOND
+    assert MeshParameters(cw_min=8, cw_max=8).window.exponent(-30) == 8
     assert parse_parameters(MeshParameters, {"preset": "ShortFast"}).slot == 8 * MILLISECOND
 
 
@@ -323,6 +331,14 @@ def test_other_refusals_are_left_to_the_trace(reason: str) -> None:
     """The host writes their drop row."""
     agent = make()
     assert refuse(agent, handed_over(agent), reason) == []
+
+
+def test_a_crash_forgets_what_the_mac_has() -> None:
+    """A packet that comes back later is not sent again."""
+    agent = make()
+    packet = handed_over(agent)
+    agent.handle(Crashed(), 0)
+    assert refuse(agent, packet) == []
 
 
 def test_the_packets_at_the_mac_are_bounded() -> None:

@@ -25,12 +25,13 @@ name,latitude,longitude,role,battery
 Mill,54.50,2.30,router,90
 "Inn {{ 1 / 0 }}, old",54.51,2.31,,80
 Mast {% include 'nothing' %},54.52,2.30,repeater,
+#1,54.53,2.30,,
 """
 
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """The output of the command for a CSV; it wrote the folder `town` here."""
+    """What the command says of a CSV; the folder `town` is here."""
     monkeypatch.chdir(tmp_path)
     Path("town.csv").write_text(CSV, encoding="utf-8")
     commands(["mesh", "town.csv"], standalone_mode=False)
@@ -38,11 +39,16 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return captured.out + captured.err
 
 
-def scenario(agent: str, **variables: str) -> Scenario:
-    """The scenario of the template `town`."""
-    template = find_template("town/town.ini.j2")
+def scenario(agent: str, template: str = "town/town.ini.j2", **variables: str) -> Scenario:
+    """The scenario of a template, by default `town`."""
+    found = find_template(template)
     given: Values = {"seed": 0, "agent": agent, "agent_parameters": "", **variables}
-    return parse_scenario(template.render(given), template.file, Path(str(study.__file__)).parent)
+    return parse_scenario(found.render(given), found.file, Path(str(study.__file__)).parent)
+
+
+def parameters(found: Scenario, node: int) -> dict[str, str]:
+    """Those of a node's agent."""
+    return dict(found.other_parameters.get(node, found.agent_parameters))
 
 
 def test_the_folder_has_all_that_the_command_says(written: str) -> None:
@@ -50,6 +56,7 @@ def test_the_folder_has_all_that_the_command_says(written: str) -> None:
     assert {file.name for file in Path("town").iterdir()} == {"README.md", "names.txt", "town.ini.j2", "town.toml"}
     assert written.startswith("town/town.toml: run it with\n  roambus sweep town/town.toml --out results/town\n")
     assert "town.csv: these columns are not used: battery" in written
+    assert "town.csv: lines that begin with # are left out: 5" in written
     assert Path("town/names.txt").read_text().splitlines()[1] == "Inn {{ 1 / 0 }}, old"
 
 
@@ -65,7 +72,7 @@ def test_roles_are_parameters_of_managed_flooding_alone(written: str) -> None:
     """A repeater has no application under any agent; the preset is that of the radio."""
     found = scenario("managed-flooding", agent_parameters="cw_min=2", preset="ShortFast")
     common = {"cw_min": "2", "preset": "ShortFast"}
-    assert [dict(found.other_parameters.get(node, found.agent_parameters)) for node in range(3)] == [
+    assert [parameters(found, node) for node in range(3)] == [
         {"role": "router", **common},
         common,
         {"role": "repeater", **common},
@@ -75,6 +82,27 @@ def test_roles_are_parameters_of_managed_flooding_alone(written: str) -> None:
             Role.BROKER
         ]
     assert scenario("lora-gossip").other_parameters == {}
+
+
+def test_a_preset_among_the_parameters_is_not_written_twice(written: str) -> None:
+    """The user's own counts."""
+    found = scenario("managed-flooding", agent_parameters="preset=MediumFast", preset="ShortFast")
+    assert parameters(found, 0) == {"role": "router", "preset": "MediumFast"}
+
+
+def test_a_mesh_of_routers_alone_is_one(written: str) -> None:
+    """Each has its role."""
+    Path("masts.csv").write_text("lat,lon,role\n54.5,2.3,router\n54.51,2.31,router\n")
+    commands(["mesh", "masts.csv", "--out", "hills"], standalone_mode=False)
+    found = scenario("managed-flooding", template="hills/hills.ini.j2")
+    assert [parameters(found, node)["role"] for node in range(2)] == ["router", "router"]
+
+
+def test_the_name_of_the_csv_is_no_code() -> None:
+    """A line of it would be a key."""
+    mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)))
+    made = make("town", "a\nSN.x = 1 {{ 1 / 0 }}.csv", mesh, project(mesh))
+    assert made.files["town.ini.j2"].startswith("# The mesh of aSN.x = 1 (( 1 / 0 )).csv: 2 nodes")
 
 
 def test_the_sweep_is_complete(written: str) -> None:
@@ -111,4 +139,12 @@ def test_a_name_that_no_sweep_has_is_refused(folder: str) -> None:
     """Its files would need quotes in every command."""
     mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)), ())
     with pytest.raises(UserError, match="is no name for a mesh"):
+        make(folder, "town.csv", mesh, project(mesh))
+
+
+@pytest.mark.parametrize("folder", ["lora", "_castalia"])
+def test_a_name_of_a_template_is_refused(folder: str) -> None:
+    """The mesh's own would include itself in its place."""
+    mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)))
+    with pytest.raises(UserError, match=f"'{folder}' is the name of a template"):
         make(folder, "town.csv", mesh, project(mesh))

@@ -58,6 +58,23 @@ def test_roles_are_read_and_other_columns_are_named(file: Path) -> None:
     assert mesh.unread == ("battery",)
 
 
+def test_comments_among_the_nodes_are_known_by_their_lines(file: Path) -> None:
+    """Some name their nodes so, as #1; those above the heading are nobody's nodes."""
+    mesh = read(file, "# mine\n" + MILLS + "#1,54.52,2.3\n\n  #2,54.53,2.3\n")
+    assert [node.name for node in mesh.nodes] == ["Mill", "Inn"]
+    assert mesh.comments == (5, 7)
+
+
+def test_columns_without_a_name_may_be_many(file: Path) -> None:
+    """A spreadsheet has them at the right."""
+    assert read(file, "lat,lon,,\n54.5,2.3,,\n54.51,2.31,,\n").unread == ()
+
+
+def test_empty_cells_beyond_the_heading_do_no_harm(file: Path) -> None:
+    """A spreadsheet writes them."""
+    assert read(file, MILLS.replace("2.3\n", "2.3,,\n")) == read(file, MILLS)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -72,9 +89,17 @@ def test_roles_are_read_and_other_columns_are_named(file: Path) -> None:
         (MILLS + "Well,1e400,0\n", "nodes.csv:4: the latitude '1e400' is no number"),
         (MILLS + "Mill,54,2.3\n", "nodes.csv:4: line 2 has a node 'Mill' too: rename one"),
         (MILLS + f"{'M' * 61},54,2\n", "nodes.csv:4: the name"),
+        (MILLS + "Mi\0ll,54,2\n", "nodes.csv:4: the name 'Mi\\x00ll' has over 60 or unprintable characters"),
+        (MILLS + "\u202eMill,54,2\n", "nodes.csv:4: the name"),
+        (MILLS + "#" * 2**20, "nodes.csv: this is larger than 1 MiB"),
         (MILLS + '"Well,54,2\n', "nodes.csv:4: unexpected end of data: a cell's quotes must end in its line"),
         ("lat,lon,role\n1,2,king\n", "nodes.csv:2: 'king' is no role: client, router, repeater are"),
         ("lat,lon\n1,2\n", "nodes.csv: 1 nodes; a mesh has 2 to 1000"),
+        (
+            "lat,lon\n54,50,2,30\n54,51,2,31\n",
+            "nodes.csv:2: 4 cells, and the heading has 2: separate decimal commas by",
+        ),
+        (MILLS.replace("Mill", "").replace("Inn", "n0"), "nodes.csv:3: line 2 has a node 'n0' too: rename one"),
         ("lat,lon\n" + "1,2\n" * (MOST_NODES + 1), "nodes.csv: 1001 nodes; a mesh has 2 to 1000"),
     ],
 )
@@ -97,7 +122,7 @@ def test_a_file_that_is_no_text_is_refused(file: Path) -> None:
 
 def mesh_of(*degrees: tuple[float, float]) -> Mesh:
     """A mesh of places."""
-    return Mesh(tuple(Node(line, "", *place) for line, place in enumerate(degrees, 2)), ())
+    return Mesh(tuple(Node(line, "", *place) for line, place in enumerate(degrees, 2)), file="nodes.csv")
 
 
 @given(
@@ -120,6 +145,20 @@ def test_distances_are_those_on_the_ellipsoid(latitude: float, longitude: float,
     assert np.linalg.norm((places[0] - places[1])[:2]) == pytest.approx(expected, rel=2e-5, abs=0.1)
 
 
+@given(latitude=st.floats(-80, 80), longitude=st.floats(-180, 180))
+def test_the_plane_is_level(latitude: float, longitude: float) -> None:
+    """Of two nodes 20 km apart, north and south of the middle, none is above it by more than the Earth's bulge."""
+    heights = tangent_plane_m([(latitude - 0.09, longitude), (latitude + 0.09, longitude)])[:, 2]
+    assert heights == pytest.approx(0, abs=0.1)
+
+
+def test_a_small_mesh_has_a_hundred_metres_around_it() -> None:
+    """A twentieth of 111 m would be no room."""
+    field = project(mesh_of((54.5, 2.3), (54.501, 2.3)))
+    assert field.places_m.tolist() == [[100.0, pytest.approx(211.3, abs=0.2)], [100.0, 100.0]]
+    assert (field.width_m, field.height_m) == (200, 312)
+
+
 def test_north_is_up_and_east_is_right() -> None:
     """On a map of 10 km by 11 km, with room around the nodes; a film draws y downwards."""
     field = project(mesh_of((54.5, 2.3), (54.6, 2.3), (54.5, 2.455)))
@@ -139,11 +178,13 @@ def test_a_mesh_across_the_date_line_is_small() -> None:
 @pytest.mark.parametrize(
     ("places", "message"),
     [
-        ([(54.5, 2.3), (54.51, 2.31), (0, 0)], "line 4 has the node farthest from the others"),
-        ([(54.5, 2.3), (54.51, 2.31), (-54.5, -177.7)], "line 4 has the node farthest from the others"),
-        ([(54.5, 2.3), (54.5, 2.3)], "the nodes lie 0 m apart, and a mesh 1 to 200,000 m"),
+        ([(54.5, 2.3), (54.51, 2.31), (0, 0)], "nodes.csv:4: this node is the farthest from the others"),
+        ([(54.5, 2.3), (54.51, 2.31), (-54.5, -177.7)], "nodes.csv:4: this node is the farthest from the others"),
+        ([(54.5, 2.3), (56.4, 2.3)], "and the nodes lie 212 km apart: a mesh is 200 km wide at most"),
+        ([(54.5, 2.3), (54.5, 2.3)], "nodes.csv: all nodes lie within 0.0 m, and a mesh is 1 m wide or more"),
+        ([(54.5, 2.3), (54.5000045, 2.3)], "nodes.csv: all nodes lie within 0.6 m"),
     ],
-    ids=["no fix", "other side of the Earth", "one place"],
+    ids=["no fix", "other side of the Earth", "two towns", "one place", "one house"],
 )
 def test_places_that_are_no_town_are_refused(places: list[tuple[float, float]], message: str) -> None:
     """A node without a fix says 0, 0."""
