@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from roambus.bridge.backends.radio.engine import compiled
-from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
+from roambus.bridge.backends.radio.mac.interface import IDLE, set_timer
 from roambus.bridge.backends.radio.state import LISTENING, State
 from roambus.extensions.lora.mac import limits
 from roambus.extensions.lora.mac.limits import NOW
@@ -20,6 +20,7 @@ from roambus.extensions.lora.mac.sending import (
     pass_on,
     send_first,
     take_begun,
+    takes_up,
 )
 
 COLUMNS = np.dtype(limits.COLUMNS)
@@ -30,7 +31,7 @@ adapt, record = limits.adapt, limits.record
 @compiled
 def accept(s: State, sender: int, frame: int, now: int) -> None:
     """Queue a frame; an idle MAC sends it."""
-    if enqueue(s, sender, frame, now) and s.nodes[sender].mac == IDLE:
+    if takes_up(s, sender, frame, now):
         _go_on(s, sender, now)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac.interface import IDLE, enqueue, set_timer
+from roambus.bridge.backends.radio.mac.interface import IDLE, set_timer
 from roambus.bridge.backends.radio.state import CHANNEL_ACCESS_FAILURE, LISTENING, State
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.macs import PROTOCOL
@@ -36,6 +36,7 @@ from roambus.extensions.lora.mac.sending import (
     refuse,
     send_first,
     take_begun,
+    takes_up,
 )
 from roambus.extensions.lora.radio.reception import FACTOR, FIRST, FLOOR_DB
 from roambus.extensions.lora.radio.settings import LoRa
@@ -63,7 +64,7 @@ REASONS, record = limits.REASONS, limits.record
 @compiled
 def accept(s: State, sender: int, frame: int, now: int) -> None:
     """Queue a frame; an idle MAC begins to contend for the channel."""
-    if enqueue(s, sender, frame, now) and s.nodes[sender].mac == IDLE:
+    if takes_up(s, sender, frame, now):
         _begin(s, sender, now)
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 from roambus.bridge.backends.radio.engine import compiled
 from roambus.bridge.backends.radio.mac.interface import (
+    IDLE,
     deliver,
     drop_rest,
+    enqueue,
     fail_message,
     is_for,
     overhear,
@@ -34,6 +36,15 @@ ON_AIR, HELD = 1, 2
 """States of these MACs beside IDLE: the radio is not free, or the limits hold the first frame back. 4 is DEAD_MAC."""
 
 NOTHING = -1
+
+
+@compiled
+def takes_up(s: State, sender: int, frame: int, now: int) -> bool:
+    """Queue a frame, and return whether an idle MAC is to begin with it."""
+    if not enqueue(s, sender, frame, now) or s.nodes[sender].mac != IDLE:
+        return False
+    s.macs[sender].counted = 0  # a crash may have taken the frame whose delay was counted
+    return True
 
 
 @compiled

@@ -35,7 +35,7 @@ def factors(text: str) -> tuple[int, ...]:
 def numbers(text: str) -> tuple[int, ...]:
     """Read "0 7": the numbers of nodes, each once."""
     words = string(text).split()
-    if not all(word.isdecimal() for word in words) or len(set(words)) < len(words):
+    if not all(word.isdecimal() for word in words) or len(set(map(int, words))) < len(words):
         raise ValueError(f'{text} is no list of numbers of nodes, each once, such as "0 7"')
     return tuple(map(int, words))
 

@@ -20,7 +20,7 @@ from roambus.bridge.scenario.plans import Fault, FaultKind
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac.limits import FRAMES, REASONS
 from roambus.extensions.lora.mac.regions import REGIONS, WINDOW
-from roambus.extensions.lora.mac.settings import DELAY, REFUSE, LoRaAloha
+from roambus.extensions.lora.mac.settings import DELAY, REFUSE, LoRaAloha, LoRaCad
 from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, scene
 from roambus.python_protocol.events import NOT_SENT, QUEUE_FULL
 from roambus.python_protocol.messages.message import Fragment
@@ -230,6 +230,18 @@ def test_a_crash_ends_a_wait_for_the_duty_cycle() -> None:
         course = run(replace(scenario, faults=(Fault(START + 60 * SECOND, 0, kind),)), [frame(0, "a"), frame(0, "b")])
         assert course.texts(1) == expected
         assert [one.reason for one in course.failed] == ["crash"] * (2 - len(expected))
+
+
+@pytest.mark.parametrize("mac", [LoRaAloha, LoRaCad])
+def test_the_first_delay_after_a_crash_counts_too(mac: type[LoRaAloha]) -> None:
+    """The crash takes a frame whose delay has been counted; that of the next frame is another one."""
+    scenario = scene(0, 100, mac=mac(region="EU868-g2"), hours=4, **SLOW)
+    faults = (Fault(START + 60 * SECOND, 0, FaultKind.CRASH), Fault(START + 70 * SECOND, 0, FaultKind.RECOVER))
+    frames = [frame(0, "a"), frame(0, "b", 10 * SECOND), frame(0, "c", 100 * SECOND)]
+    course = run(replace(scenario, faults=faults), frames)
+    assert [one.text for one in course.failed] == ["b"]
+    assert course.time_of("c") > HOUR
+    assert course.totals.counts["duty_delayed"] == [2, 0]
 
 
 def test_nodes_have_accounts_of_their_own() -> None:

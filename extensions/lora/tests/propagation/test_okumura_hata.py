@@ -165,6 +165,15 @@ def test_shadowing_is_drawn_around_the_mean() -> None:
     assert np.std(found - back) == pytest.approx(2, rel=0.05)
 
 
+def test_places_near_each_other_have_shadowing_too() -> None:
+    """There is no distance below which it ends, as that of the log-distance has one."""
+    model = OkumuraHata(CITY, 868, 30, 1.5, 4.0, 0.0)
+    places = np.column_stack([0.5 * np.arange(40.0), np.zeros(40)])
+    found = path_loss(model, Ground(places, 22.0, -140.0), np.random.default_rng(1)).loss_db.reshape(40, 40)
+    beside = [found[k, k + 1] for k in range(39)]
+    assert np.std(beside) == pytest.approx(4.0, rel=0.4)
+
+
 def test_nodes_hear_each_other_by_it() -> None:
     """A suburb loses 81 dB over 100 m, and beyond 250 m more than the channel delivers.
 

@@ -8,7 +8,14 @@ from math import ceil
 
 import pytest
 
-from roambus.extensions.lora.radio.airtime import Modem, airtime_ns, is_optimised, preamble_ns, symbol_ns
+from roambus.extensions.lora.radio.airtime import (
+    Modem,
+    airtime_ns,
+    is_optimised,
+    payload_symbols,
+    preamble_ns,
+    symbol_ns,
+)
 from roambus.extensions.lora.radio.modems import PRESETS
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
@@ -84,6 +91,11 @@ def test_the_optimisation_begins_with_symbols_of_16_ms() -> None:
 def test_the_preamble_has_a_quarter_of_a_symbol() -> None:
     """8 programmed symbols last 12.25."""
     assert preamble_ns(Modem(7, 125, preamble=8)) == 12_544_000
+
+
+def test_an_empty_frame_has_the_symbols_of_its_header() -> None:
+    """Its bits would be fewer than none: without header and CRC, with the greatest spreading factor."""
+    assert payload_symbols(Modem(12, 125, explicit_header=False, crc=False), 0) == 8
 
 
 def test_a_frame_never_gets_shorter_with_more_bytes() -> None:

@@ -79,6 +79,7 @@ def test_a_noise_figure_takes_the_place_of_the_files_noise() -> None:
         ('SN.radio.interSf = "none"', r'SN\.radio\.interSf: .* is neither "imperfect" nor "orthogonal"'),
         ('SN.radio.lowDataRate = "maybe"', r"SN\.radio\.lowDataRate: .* is not known here"),
         ("SN.radio.noiseFigure = 51", r"SN\.radio\.noiseFigure: 51 is no noise figure from 0 to 50 dB"),
+        ('SN.radio.gateways = "1 01"', r"SN\.radio\.gateways: .* is no list of numbers of nodes, each once"),
         ('SN.radio.gateways = "0 0"', r"SN\.radio\.gateways: .* is no list of numbers of nodes, each once"),
         (f"{RADIO}maxPhyFrameSize = 256", r"maxPhyFrameSize: a LoRa frame has at most 255 bytes: set it to 1 to 255"),
         (f"{RADIO}maxPhyFrameSize = 0", r"maxPhyFrameSize: a LoRa frame has at most 255 bytes"),
