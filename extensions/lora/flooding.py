@@ -119,8 +119,11 @@ class ManagedFlooding(Brokerless):
             self._hand_over(waiting)
 
     def _hand_over(self, waiting: Waiting) -> None:
-        """Hand a packet to the MAC, and keep it for the case that the channel is busy."""
-        if len(self._at_mac) >= self.parameters.waiting:
+        """Hand a packet to the MAC, and keep it for the case that the channel is busy.
+
+        Nothing tells that a packet was sent, so kept ones are bounded like those known, far above a MAC's queue.
+        """
+        if len(self._at_mac) >= self.parameters.memory:
             del self._at_mac[next(iter(self._at_mac))]
         self._at_mac[waiting.packet.notification.id] = waiting
         self.send(BROADCAST, waiting.packet)

@@ -342,9 +342,13 @@ def test_a_crash_forgets_what_the_mac_has() -> None:
 
 
 def test_the_packets_at_the_mac_are_bounded() -> None:
-    """Of more than `waiting` the oldest is given up if the MAC gives it back."""
-    agent = make(waiting=2)
+    """Of more than `memory` the oldest is given up if the MAC gives it back; a MAC may have more than can wait."""
+    agent = make(waiting=1, memory=2)
     packets = [Packet(3, 3, Notification(NotificationId(0, number), ())) for number in range(3)]
     for packet in packets:
         agent.handle(Publish(packet.notification, ()), 0)
-    assert [bool(refuse(agent, packet)) for packet in packets] == [False, True, True]
+    again = []
+    for packet in packets:
+        refuse(agent, packet)
+        again.append(agent.handle(TimerFired(RepeatTimer(packet.notification.id)), SECOND) == [Send(BROADCAST, packet)])
+    assert again == [False, True, True]
