@@ -121,7 +121,7 @@ class ManagedFlooding(Brokerless):
     def _hand_over(self, waiting: Waiting) -> None:
         """Hand a packet to the MAC, and keep it for the case that the channel is busy.
 
-        Nothing tells that a packet was sent, so kept ones are bounded like those known, far above a MAC's queue.
+        The MAC does not say that it has sent a packet. So the bound is that of known packets, far above a MAC's queue.
         """
         if len(self._at_mac) >= self.parameters.memory:
             del self._at_mac[next(iter(self._at_mac))]

@@ -1,8 +1,8 @@
 """The data extraction rate of a gateway whose nodes send by pure ALOHA, as Bor et al. (2016) simulate it.
 
 Nodes lie uniformly in a disk around the gateway, which alone hears them. Each waits for an exponential time after each
-of its frames. `LORASIM` has LoRa's settings that make the reception that of their simulator LoRaSim; `SWITCHES` turn
-one after another to what this radio assumes, so that each difference shows by itself.
+of its frames. With the settings `LORASIM` the reception is that of their simulator, LoRaSim. `SWITCHES` turn one
+after another to this radio's own assumption, so that each difference shows by itself.
 
     python -m roambus.extensions.lora.radio.extraction_rate FILE.csv
 """

@@ -31,7 +31,7 @@ Mast {% include 'nothing' %},54.52,2.30,repeater,
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command says of a CSV; the folder `town` is here."""
+    """The command's answer to a CSV; the folder `town` is here."""
     monkeypatch.chdir(tmp_path)
     Path("town.csv").write_text(CSV, encoding="utf-8")
     commands(["mesh", "town.csv"], standalone_mode=False)

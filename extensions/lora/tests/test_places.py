@@ -59,7 +59,7 @@ def test_roles_are_read_and_other_columns_are_named(file: Path) -> None:
 
 
 def test_comments_among_the_nodes_are_known_by_their_lines(file: Path) -> None:
-    """Some name their nodes so, as #1; those above the heading are nobody's nodes."""
+    """A node may be named #1; comments above the heading are no nodes."""
     mesh = read(file, "# mine\n" + MILLS + "#1,54.52,2.3\n\n  #2,54.53,2.3\n")
     assert [node.name for node in mesh.nodes] == ["Mill", "Inn"]
     assert mesh.comments == (5, 7)

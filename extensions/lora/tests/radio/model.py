@@ -57,7 +57,7 @@ class Signal:
 
 @dataclass
 class Receiver:
-    """What a node hears of a schedule."""
+    """A node's share of a schedule."""
 
     node: NodeId
     law: LoRa

@@ -25,8 +25,8 @@ SIZES = (0, 1, 20, 51, 255)
 def reckoned_s(modem: Modem, size: int) -> Fraction:
     """Return the airtime in seconds by counting the blocks that the interleaver fills.
 
-    The first block has 8 symbols, which carry SF - 2 codewords of a nibble each: 5 of the header, if there is one, the
-    rest of the payload. Each further block carries SF nibbles, or SF - 2 if it is optimised, in one symbol a coded bit.
+    The first block has 8 symbols, which carry SF - 2 codewords of a nibble each. The header, if there is one, has 5 of
+    these, and the payload the rest. Each further block carries SF nibbles, or SF - 2 if it is optimised, in one symbol a coded bit.
     """
     symbol = Fraction(2**modem.factor, modem.bandwidth_khz * 1000)
     slow = symbol * SECOND >= 16 * MILLISECOND if modem.low_data_rate is None else modem.low_data_rate
@@ -80,7 +80,7 @@ def test_airtimes_are_those_that_were_published(modem: Modem, size: int, ms: flo
 
 
 def test_the_optimisation_begins_with_symbols_of_16_ms() -> None:
-    """It takes two bits off each symbol; a radio can be told otherwise."""
+    """It takes two bits off each symbol. A key turns it on or off."""
     slow = {(factor, khz) for factor in range(7, 13) for khz in (125, 250, 500) if is_optimised(Modem(factor, khz))}
     assert slow == {(11, 125), (12, 125), (12, 250)}
     assert symbol_ns(11, 125) == symbol_ns(12, 250) == 16_384_000
