@@ -27,8 +27,8 @@ def counted(run: Run) -> pd.DataFrame:
 def channel_utilisation(run: Run) -> float:
     """Share of the time for which a node sends, or frames strong enough to be received last there, mean over nodes.
 
-    Frames that overlap count each, so that it can be above 1. The trace counts sending from the warm-up on, and hearing in
-    the whole run. So a frame after the warm-up counts as heard by as many nodes as the mean frame of the run.
+    Frames that overlap count each, so that it can be above 1. The trace counts sending from the warm-up on, and
+    hearing in the whole run. So a frame after the warm-up counts as heard by as many nodes as the run's mean frame.
     """
     counters = counted(run)
     if schema.AIR_NS not in counters:

@@ -26,7 +26,8 @@ def reckoned_s(modem: Modem, size: int) -> Fraction:
     """Return the airtime in seconds by counting the blocks that the interleaver fills.
 
     The first block has 8 symbols, which carry SF - 2 codewords of a nibble each. The header, if there is one, has 5 of
-    these, and the payload the rest. Each further block carries SF nibbles, or SF - 2 if it is optimised, in one symbol a coded bit.
+    these, and the payload the rest. Each further block carries SF nibbles, or SF - 2 if it is optimised, in one symbol
+    a coded bit.
     """
     symbol = Fraction(2**modem.factor, modem.bandwidth_khz * 1000)
     slow = symbol * SECOND >= 16 * MILLISECOND if modem.low_data_rate is None else modem.low_data_rate
