@@ -1,10 +1,10 @@
 """Templates (`*.ini.j2`, Jinja) of plain OMNeT++ ini files: found by name, read and parsed once, rendered for each run.
 
 A `Template` goes from the request to the last run. The command sets `seed`, `agent` and `agent_parameters`; `variables`
-declares others. Templates can call `range`, `fail(message)`, `takes(parameter)` and the functions of studies, and filter
-by `quoted`, `file_name` and `time`. Jinja's sandbox renders untrusted templates, so `takes` asks the run's agent alone:
-a template names no code that is loaded. An unset variable is an error: an ini with a gap can be valid. Errors name file
-and line.
+declares others. Templates can call `range`, `fail(message)`, `takes(parameter)` and the functions of studies, and
+filter by `quoted`, `file_name` and `time`. Jinja's sandbox renders untrusted templates, so `takes` asks the run's agent
+alone: a template names no code that is loaded. An unset variable is an error: an ini with a gap can be valid. Errors
+name file and line.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def mesh(nodes: Path, out: Path | None) -> None:
 
     Example: roambus mesh nodes.csv --out my-mesh
     """
-    from roambus.extensions.lora.own_mesh import make, write
+    from roambus.extensions.lora.own_mesh import described, make, write
     from roambus.extensions.lora.places import project, read_mesh
 
     read = read_mesh(nodes)
@@ -35,4 +35,5 @@ def mesh(nodes: Path, out: Path | None) -> None:
         remark(f"{nodes}: these columns are not used: {', '.join(read.unread)}")
     sweep = write(made, folder)
     run = f"roambus sweep {sweep} --out results/{made.name}"
+    remark(f"{nodes}: {described(read)}")
     answer(f"{sweep}: run it with\n  {run}", sweep=sweep, nodes=len(read.nodes))

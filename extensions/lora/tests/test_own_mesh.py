@@ -10,15 +10,18 @@ import pytest
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.mobility.paths import places_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.runner import plan_runs, render_point
+from roambus.experiments.sweeps.sweep import expand, point_name
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.template import Values, find_template
 from roambus.extensions.lora import study
 from roambus.extensions.lora.own_mesh import make
 from roambus.extensions.lora.places import Mesh, Node, project
 from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 CSV = """\
 name,latitude,longitude,role,battery
@@ -75,6 +78,39 @@ def test_roles_are_parameters_of_managed_flooding_alone(written: str) -> None:
             Role.BROKER
         ]
     assert scenario("lora-gossip").other_parameters == {}
+
+
+def test_roles_reach_every_agent_that_has_them(written: str) -> None:
+    """A subclass of managed flooding in a file is one."""
+    Path("mine.py").write_text(
+        "from roambus.extensions.lora import ManagedFlooding\n\n\nclass Mine(ManagedFlooding):\n    pass\n"
+    )
+    found, expected = scenario("mine.py"), scenario("managed-flooding")
+    assert found.agent_parameters == expected.agent_parameters == {"role": "router", "preset": "LongFast"}
+    assert found.other_parameters == expected.other_parameters != {}
+
+
+def test_the_template_alone_is_the_town_of_the_sweep(written: str) -> None:
+    """Power, path loss and times are those of the template's head."""
+    found, sweep = scenario("managed-flooding"), read_sweep("town/town.toml")
+    place = point_name("managed-flooding", [("publish_interval", "600")])
+    point = next(point for point in expand(sweep) if point.name == place)
+    text = render_point(sweep.template, point)
+    assert parse_scenario(text, sweep.template.file, Path(str(study.__file__)).parent) == found
+    assert isinstance(found.propagation, LogDistance)
+    assert (found.propagation.path_loss_exponent, found.propagation.sigma_db) == (3.52, 6)
+    assert found.time_limit == 4500 * SECOND
+
+
+def test_nodes_are_those_of_the_csv(written: str) -> None:
+    """Another number is refused, and says where they come from."""
+    with pytest.raises(UserError, match="the 3 nodes are those of the CSV: change its lines"):
+        scenario("managed-flooding", nodes="56")
+
+
+def test_the_command_says_what_it_read(written: str) -> None:
+    """Nodes by their roles."""
+    assert "town.csv: 3 nodes: 1 client, 1 router, 1 repeater\n" in written
 
 
 def test_the_sweep_is_complete(written: str) -> None:
