@@ -112,7 +112,7 @@ def _several(sweep: Sweep, option: str, axis: Axis, text: str) -> UserError:
 
 
 def _named(template: Template) -> str:
-    """What a sweep file says: a name of ours, or the file that lies beside it."""
+    """Return a template's name if it is ours, or that of its file, which lies beside the sweep's."""
     with suppress(UserError):
         if find_template(template.stem).file == template.file:
             return template.stem

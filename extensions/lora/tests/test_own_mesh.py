@@ -41,7 +41,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return captured.out + captured.err
 
 
-def scenario(agent: str, **variables: str) -> Scenario:
+def scenario(agent: str, **variables: str | float) -> Scenario:
     """The scenario of the template `town`."""
     template = find_template("town/town.ini.j2")
     given: Values = {"seed": 0, "agent": agent, "agent_parameters": "", **variables}
@@ -102,10 +102,21 @@ def test_the_template_alone_is_the_town_of_the_sweep(written: str) -> None:
     assert found.time_limit == 4500 * SECOND
 
 
+def test_a_town_may_have_channels_that_some_nodes_want(written: str) -> None:
+    """With the template lora-load in the last line, as the lesson says; the repeater stays one."""
+    file = Path("town/town.ini.j2")
+    file.write_text(file.read_text().replace('include "lora.ini.j2"', 'include "lora-load.ini.j2"'))
+    found = scenario("managed-flooding", topics=1, interest=0.34, load=6)
+    assert [bool(node.roles & Role.SUBSCRIBER) for node in found.nodes].count(True) == 1
+    assert found.nodes[2].roles == Role.BROKER
+    assert {each.interval for each in found.workload.publications} == {30 * SECOND}
+    assert found.propagation == scenario("managed-flooding").propagation
+
+
 def test_nodes_are_those_of_the_csv(written: str) -> None:
     """Another number is refused, and says where they come from."""
     with pytest.raises(UserError, match="the 3 nodes are those of the CSV: change its lines"):
-        scenario("managed-flooding", nodes="56")
+        scenario("managed-flooding", nodes=56)
 
 
 def test_the_command_says_what_it_read(written: str) -> None:
