@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ def rows_of(agent: str, parameters: str = "") -> list[dict[str, Any]]:
 
 def frames_of(rows: list[dict[str, Any]]) -> int:
     """Frames on the air: packets handed over, without those that came back."""
-    return sum(row["event"] == "send" for row in rows) - sum(row["event"] == "drop" for row in rows)
+    events = Counter(row["event"] for row in rows)
+    return events["send"] - events["drop"]
 
 
 def test_with_one_copy_it_is_managed_flooding(patient: str) -> None:

@@ -129,6 +129,14 @@ def test_the_sweep_is_complete(written: str) -> None:
     assert len(plan_runs(read_sweep("town/town.toml"), Path("results"))) == 45
 
 
+def test_the_preset_can_be_an_axis(written: str) -> None:
+    """Once it is moved from [set] to [axes], as the lesson says."""
+    file = Path("town/town.toml")
+    moved = file.read_text().replace('[set]\npreset = "LongFast"\n', "")
+    file.write_text(moved.replace("[axes]\n", '[axes]\npreset = ["LongFast", "MediumFast"]\n'))
+    assert len(plan_runs(read_sweep("town/town.toml"), Path("results"))) == 90
+
+
 def test_every_command_of_the_readme_is_about_the_folder(written: str) -> None:
     """Its sweep, its results, its names."""
     blocks = "".join(re.findall(r"```sh\n(.*?)```", Path("town/README.md").read_text(), re.DOTALL))
