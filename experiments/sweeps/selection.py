@@ -11,6 +11,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from roambus.bridge.agents import load_agent
@@ -31,7 +32,7 @@ from roambus.experiments.sweeps.sweep import (
     validate,
 )
 from roambus.experiments.sweeps.sweep_file import find_named
-from roambus.experiments.templates.template import Template, UnknownVariableError
+from roambus.experiments.templates.template import Template, UnknownVariableError, find_template
 from roambus.experiments.templates.variables import parse_scalar
 
 _OPTION = "--agents"
@@ -104,10 +105,18 @@ def _several(sweep: Sweep, option: str, axis: Axis, text: str) -> UserError:
     values = (
         [*axis.values] if axis.zipped else [value for setting in axis.values.values() for value in setting.values()]
     )
-    toml = f"template = {json.dumps(sweep.template.stem)} and, below [axes], {axis.name} = {json.dumps(values)}"
+    toml = f"template = {json.dumps(_named(sweep.template))} and, below [axes], {axis.name} = {json.dumps(values)}"
     problem = f"{option}: {axis.name}={text} are several values, and {axis.name} is no axis here"
     remedy = f"give one, or write a sweep file with {toml} (roambus docs sweeps)"
     return UserError(f"{problem} ({_axes_of(sweep)} are): {remedy}")
+
+
+def _named(template: Template) -> str:
+    """Return a template's name if it is ours, or that of its file, which lies beside the sweep's."""
+    with suppress(UserError):
+        if find_template(template.stem).file == template.file:
+            return template.stem
+    return template.name
 
 
 def _axes_of(sweep: Sweep) -> str:

@@ -1,9 +1,10 @@
 """Templates (`*.ini.j2`, Jinja) of plain OMNeT++ ini files: found by name, read and parsed once, rendered for each run.
 
 A `Template` goes from the request to the last run. The command sets `seed`, `agent` and `agent_parameters`; `variables`
-declares others. Templates can call `range`, `fail(message)` and the functions of studies, and filter by `quoted`,
-`file_name` and `time`. Jinja's sandbox renders untrusted templates. An unset variable is an error: an ini with a gap
-can be valid. Errors name file and line.
+declares others. Templates can call `range`, `fail(message)`, `takes(parameter)` and the functions of studies, and
+filter by `quoted`, `file_name` and `time`. Jinja's sandbox renders untrusted templates, so `takes` asks the run's agent
+alone: a template names no code that is loaded. An unset variable is an error: an ini with a gap can be valid. Errors
+name file and line.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from jinja2 import (
 )
 from jinja2.sandbox import SandboxedEnvironment, safe_range
 
+from roambus.bridge.agents import load_agent
 from roambus.bridge.keys import quote
 from roambus.bridge.system.bounded import ExceededError, bounded
 from roambus.bridge.system.code import STUDIES, named
@@ -39,10 +41,12 @@ from roambus.bridge.system.limits import TEMPLATE_MEMORY, TEMPLATE_TIME
 from roambus.experiments.inventory import TEMPLATE_SUFFIX, TEMPLATES, find_file, shipped_folders, study_modules
 from roambus.experiments.random_scenarios import TEMPLATE_FUNCTIONS
 from roambus.experiments.templates.variables import Scalar, check_value, declared_variables
-from roambus.python_protocol.settings import Setting, in_seconds, unknown
+from roambus.python_protocol.settings import Setting, in_seconds, parameter_settings, unknown
 
 RUN_VARIABLES = ("seed", "agent", "agent_parameters")
 """The variables that options set for every run."""
+_TAKES = "takes"
+"""The function that says whether the run's agent has a parameter."""
 
 Values = Mapping[str, Scalar]
 
@@ -90,10 +94,12 @@ class Template:
     def variables(self) -> Mapping[str, Setting | None]:
         """All variables, with their declarations if there are any; raises UserError."""
         parts = self._parts.values()
-        declared = {name: variable for part in parts for name, variable in (part.declared or {}).items()}
+        declared: dict[str, Setting] = {}
+        for part in parts:  # the template's own first: it may give a variable of a part another default
+            declared |= {name: variable for name, variable in (part.declared or {}).items() if name not in declared}
         used = set[str]().union(*(part.names for part in parts))
         free = sorted(used) if self._parts[self.file].declared is None else ()
-        taken = {*self._environment.globals, *RUN_VARIABLES}
+        taken = {*self._environment.globals, *RUN_VARIABLES, _TAKES}
         return {name: variable for name, variable in {**dict.fromkeys(free), **declared}.items() if name not in taken}
 
     @cached_property
@@ -166,8 +172,17 @@ class Template:
     def render(self, variables: Values) -> str:
         """Return the ini text; raise UserError naming template, line and variable."""
         # What is compiled is bounded, too: filters of constants are applied then.
-        with _errors_at(self.file), _bounds(self.file):
-            return _whole(self.file, self._compiled.generate({**self.defaults, **variables}))
+        with _errors_at(self.file):
+            asked = self._asked_of_agent(variables)
+            with _bounds(self.file):
+                return _whole(self.file, self._compiled.generate({**self.defaults, **variables, **asked}))
+
+    def _asked_of_agent(self, variables: Values) -> Mapping[str, Callable[[str], bool]]:
+        """The function `takes`, if a part uses it; the agent is loaded outside of the template's bounds."""
+        if not any(_TAKES in part.names for part in self._parts.values()):
+            return {}
+        parameters = parameter_settings(load_agent(str(variables["agent"])).parameters_type)
+        return {_TAKES: parameters.__contains__}
 
 
 def find_template(name: str) -> Template:

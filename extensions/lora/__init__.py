@@ -5,5 +5,6 @@ meshes is in `flooding`, and its waits in `contention`. Shipped agents with LoRa
 """
 
 from roambus.extensions.lora.flooding import ManagedFlooding
+from roambus.extensions.lora.messages import MeshParameters, Packet
 
-__all__ = ["ManagedFlooding"]
+__all__ = ["ManagedFlooding", "MeshParameters", "Packet"]

@@ -25,7 +25,7 @@ def mesh(nodes: Path, out: Path | None) -> None:
 
     Example: roambus mesh nodes.csv --out my-mesh
     """
-    from roambus.extensions.lora.own_mesh import make, write
+    from roambus.extensions.lora.own_mesh import described, make, write
     from roambus.extensions.lora.places import project, read_mesh
 
     read = read_mesh(nodes)
@@ -37,4 +37,5 @@ def mesh(nodes: Path, out: Path | None) -> None:
         remark(f"{nodes}: lines that begin with # are left out: {', '.join(map(str, read.comments))}")
     sweep = write(made, folder)
     run = f"roambus sweep {sweep} --out results/{made.name}"
+    remark(f"{nodes}: {described(read)}")
     answer(f"{sweep}: run it with\n  {run}", sweep=sweep, nodes=len(read.nodes))

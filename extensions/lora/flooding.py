@@ -78,7 +78,7 @@ class ManagedFlooding(Brokerless):
         if self._seen.add(packet.notification.id):
             self._hear_first(packet, event.lqi_db)
         elif self.parameters.role == CLIENT:
-            self._hear_again(packet)
+            self.hear_again(packet)
 
     def _hear_first(self, packet: Packet, snr_db: float) -> None:
         if self.subscriptions.match(packet.notification):
@@ -86,7 +86,7 @@ class ManagedFlooding(Brokerless):
         if packet.hop_limit > 0:
             self._wait_to_send(Waiting(packet.replaced(hop_limit=packet.hop_limit - 1), snr_db))
 
-    def _hear_again(self, packet: Packet) -> None:
+    def hear_again(self, packet: Packet) -> None:
         """Give up a packet that waits here, or that the MAC may yet give back."""
         identifier = packet.notification.id
         self._at_mac.pop(identifier, None)

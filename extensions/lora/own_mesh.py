@@ -6,6 +6,7 @@ template `lora`, which has the radio, the MAC, the path loss and the workload wi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped
 from roambus.experiments.scaffold.writer import new_folder
 from roambus.experiments.sweeps.sweep import label_of
 from roambus.extensions.lora.messages import CLIENT, REPEATER
-from roambus.extensions.lora.places import Field, Mesh, names_of
+from roambus.extensions.lora.places import ROLES, Field, Mesh, names_of
 
 NAMES_FILE, README_FILE = "names.txt", "README.md"
 _BRACES = {"{": "(", "}": ")"}
@@ -61,11 +62,22 @@ def write(made: OwnMesh, folder: Path) -> Path:
     return folder / made.sweep
 
 
+def described(mesh: Mesh) -> str:
+    """Say what was read, such as "26 nodes: 22 clients, 3 routers, 1 repeater"."""
+    counts = Counter(node.role for node in mesh.nodes)
+    roles = (f"{counts[role]} {role}{'s' if counts[role] > 1 else ''}" for role in ROLES if counts[role])
+    return f"{len(mesh.nodes)} nodes: {', '.join(roles)}"
+
+
 def _template(source: str, names: list[str], mesh: Mesh, field: Field) -> Iterator[str]:
+    yield from HEAD.format(nodes=len(names), source=_comment(source)).splitlines()
     yield f"# The mesh of {_comment(source)}: {len(names)} nodes in {field.width_m} m by {field.height_m} m."
-    yield f"{{%- set nodes = {len(names)} %}}"
+    yield f"{{%- if nodes != {len(names)} %}}"
+    yield f'{{{{ fail("the {len(names)} nodes are those of the CSV: change its lines, and write the folder anew") }}}}'
+    yield "{%- endif %}"
     if any(node.role != CLIENT for node in mesh.nodes):
-        yield '{%- set own = agent_parameters ~ ("" if "preset=" in agent_parameters else " preset=" ~ preset) %}'
+        yield '{%- set added = takes("preset") and " preset=" not in " " ~ agent_parameters %}'
+        yield '{%- set own = agent_parameters ~ (" preset=" ~ preset if added else "") %}'
     yield "[General]"
     yield f"SN.field_x = {field.width_m}"
     yield f"SN.field_y = {field.height_m}"
@@ -82,10 +94,10 @@ def _template(source: str, names: list[str], mesh: Mesh, field: Field) -> Iterat
 
 
 def _role(number: int, role: str) -> Iterator[str]:
-    """A role is a parameter of managed flooding; a repeater has no application under any agent."""
+    """A role is a parameter of managed flooding and its kin; a repeater has no application under any agent."""
     if role == REPEATER:
         yield f'SN.node[{number}].Application.roles = "broker"'
-    yield '{%- if agent == "managed-flooding" %}'
+    yield '{%- if takes("role") %}'
     yield f'SN.node[{number}].Application.agentParameters = {{{{ ("role={role} " ~ own) | quoted }}}}'
     yield "{%- endif %}"
 
@@ -95,19 +107,28 @@ def _comment(text: str) -> str:
     return "".join(_BRACES.get(letter, letter) for letter in text if letter.isprintable())
 
 
+HEAD = """\
+{{#- variables
+nodes = {{ key = "SN.numNodes", default = {nodes}, meaning = "Nodes of the CSV; there is no other number." }}
+tx_power = {{ key = "SN.node[*].Communication.Radio.TxOutputPower", default = "14dBm" }}
+loss_at_km = {{ key = "SN.wirelessChannel.PLd0", default = 126, meaning = "Path loss at 1 km: Hata (1980), \
+small city at 868 MHz, antennas of 30 m and 1.5 m." }}
+exponent = {{ key = "SN.wirelessChannel.pathLossExponent", default = 3.52 }}
+sigma = {{ key = "SN.wirelessChannel.sigma", default = 6 }}
+publish_until = {{ key = "SN.node[*].Application.publishUntil", default = 900 }}
+time_limit = {{ key = "sim-time-limit", default = 4500, meaning = "End of the run; after publish_until, the nodes send \
+what they have queued." }}
+-#}}
+"""
+
 SWEEP = """\
-# The mesh of {source}: three protocols under three loads.
+# The mesh of {source}: three protocols under three loads. The head of {name}.ini.j2 has power, path loss and times.
 template = "{name}.ini.j2"
 seeds = 5
+measure = ["lora"] # transmissions, airtime_s: frames and seconds on the air for a notification
 
 [set]
 preset = "LongFast"
-tx_power = "14dBm"
-loss_at_km = 126    # dB at 1 km: Hata (1980), small city at 868 MHz, antennas of 30 m and 1.5 m
-exponent = 3.52
-sigma = 6           # dB, by which places differ
-publish_until = 900 # s
-time_limit = 1080   # s
 
 [axes]
 publish_interval = [3600, 600, 60] # s, from one message of a node to its next
@@ -137,6 +158,6 @@ roambus replay results/{name}/traces/agent=managed-flooding/publish_interval=600
     --again --names {name}/names.txt --export {name}.html
 ```
 
-`roambus show {name}/{name}.ini.j2` lists the variables for `[set]`: preset, power, path loss, MAC and others. In the
-template you can move a node, or change its role.
+`roambus show {name}/{name}.ini.j2` lists the variables for `[set]`: preset, MAC, region and others. The head of the
+template has power and path loss. Below it you can move a node, or change its role.
 """

@@ -40,7 +40,8 @@ class LoRaAloha(MacSettings):
         ROUTING + "netDataFrameOverhead", WHOLE, "0", "bytes that the routing adds", "bytes", Range(0, LONGEST_PACKET)
     )
     region: str = key(
-        MAC + "region", TEXT, f'"{NO_LIMITS}"', "the band whose limits of power, duty cycle and dwell time hold",
+        MAC + "region", TEXT, f'"{NO_LIMITS}"',
+        "the band whose limits of power, duty cycle and dwell time hold; European meshes are in EU868-g3",
         choices=tuple(REGIONS),
     )  # fmt: skip
     limit: str = key(

@@ -10,15 +10,18 @@ import pytest
 from roambus.bridge.formats.ini import parse_scenario
 from roambus.bridge.mobility.paths import places_of
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.scenario.propagation import LogDistance
 from roambus.bridge.system.errors import UserError
 from roambus.command_line import commands
-from roambus.experiments.sweeps.runner import plan_runs
+from roambus.experiments.sweeps.runner import plan_runs, render_point
+from roambus.experiments.sweeps.sweep import expand, point_name
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.template import Values, find_template
 from roambus.extensions.lora import study
 from roambus.extensions.lora.own_mesh import make
 from roambus.extensions.lora.places import Mesh, Node, project
 from roambus.python_protocol.roles import Role
+from roambus.python_protocol.simtime import SECOND
 
 CSV = """\
 name,latitude,longitude,role,battery
@@ -39,7 +42,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return captured.out + captured.err
 
 
-def scenario(agent: str, template: str = "town/town.ini.j2", **variables: str) -> Scenario:
+def scenario(agent: str, template: str = "town/town.ini.j2", **variables: str | float) -> Scenario:
     """The scenario of a template, by default `town`."""
     found = find_template(template)
     given: Values = {"seed": 0, "agent": agent, "agent_parameters": "", **variables}
@@ -85,8 +88,8 @@ def test_roles_are_parameters_of_managed_flooding_alone(written: str) -> None:
 
 
 def test_a_preset_among_the_parameters_is_not_written_twice(written: str) -> None:
-    """The user's own counts."""
-    found = scenario("managed-flooding", agent_parameters="preset=MediumFast", preset="ShortFast")
+    """The user's own stays."""
+    found = scenario("managed-flooding", agent_parameters="preset=MediumFast", preset="MediumFast")
     assert parameters(found, 0) == {"role": "router", "preset": "MediumFast"}
 
 
@@ -102,12 +105,64 @@ def test_the_name_of_the_csv_is_no_code() -> None:
     """A line of it would be a key."""
     mesh = Mesh((Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3)))
     made = make("town", "a\nSN.x = 1 {{ 1 / 0 }}.csv", mesh, project(mesh))
-    assert made.files["town.ini.j2"].startswith("# The mesh of aSN.x = 1 (( 1 / 0 )).csv: 2 nodes")
+    assert "\n# The mesh of aSN.x = 1 (( 1 / 0 )).csv: 2 nodes" in made.files["town.ini.j2"]
+
+
+def test_roles_reach_every_agent_that_has_them(written: str) -> None:
+    """A subclass of managed flooding in a file is one."""
+    Path("mine.py").write_text(
+        "from roambus.extensions.lora import ManagedFlooding\n\n\nclass Mine(ManagedFlooding):\n    pass\n"
+    )
+    found, expected = scenario("mine.py"), scenario("managed-flooding")
+    assert found.agent_parameters == expected.agent_parameters == {"role": "router", "preset": "LongFast"}
+    assert found.other_parameters == expected.other_parameters != {}
+
+
+def test_the_template_alone_is_the_town_of_the_sweep(written: str) -> None:
+    """Power, path loss and times are those of the template's head."""
+    found, sweep = scenario("managed-flooding"), read_sweep("town/town.toml")
+    place = point_name("managed-flooding", [("publish_interval", "600")])
+    point = next(point for point in expand(sweep) if point.name == place)
+    text = render_point(sweep.template, point)
+    assert parse_scenario(text, sweep.template.file, Path(str(study.__file__)).parent) == found
+    assert isinstance(found.propagation, LogDistance)
+    assert (found.propagation.path_loss_exponent, found.propagation.sigma_db) == (3.52, 6)
+    assert found.time_limit == 4500 * SECOND
+
+
+def test_a_town_may_have_channels_that_some_nodes_want(written: str) -> None:
+    """With the template lora-load in the last line, as the lesson says; the repeater stays one."""
+    file = Path("town/town.ini.j2")
+    file.write_text(file.read_text().replace('include "lora.ini.j2"', 'include "lora-load.ini.j2"'))
+    found = scenario("managed-flooding", topics=1, interest=0.34, load=6)
+    assert [bool(node.roles & Role.SUBSCRIBER) for node in found.nodes].count(True) == 1
+    assert found.nodes[2].roles == Role.BROKER
+    assert {each.interval for each in found.workload.publications} == {30 * SECOND}
+    assert found.propagation == scenario("managed-flooding").propagation
+
+
+def test_nodes_are_those_of_the_csv(written: str) -> None:
+    """Another number is refused, and says where they come from."""
+    with pytest.raises(UserError, match="the 3 nodes are those of the CSV: change its lines"):
+        scenario("managed-flooding", nodes=56)
+
+
+def test_the_command_says_what_it_read(written: str) -> None:
+    """Nodes by their roles."""
+    assert "town.csv: 3 nodes: 1 client, 1 router, 1 repeater\n" in written
 
 
 def test_the_sweep_is_complete(written: str) -> None:
     """Each of its runs can be planned."""
     assert len(plan_runs(read_sweep("town/town.toml"), Path("results"))) == 45
+
+
+def test_the_preset_can_be_an_axis(written: str) -> None:
+    """Once it is moved from [set] to [axes], as the lesson says."""
+    file = Path("town/town.toml")
+    moved = file.read_text().replace('[set]\npreset = "LongFast"\n', "")
+    file.write_text(moved.replace("[axes]\n", '[axes]\npreset = ["LongFast", "MediumFast"]\n'))
+    assert len(plan_runs(read_sweep("town/town.toml"), Path("results"))) == 90
 
 
 def test_every_command_of_the_readme_is_about_the_folder(written: str) -> None:

@@ -153,6 +153,14 @@ def test_a_wrong_setting_is_named(sweep: Sweep, settings: dict[str, str], messag
         override(sweep, settings)
 
 
+def test_the_advice_for_several_values_names_a_template_of_ones_own_by_its_file(tmp_path: Path) -> None:
+    """Only roambus' own have a name without an ending."""
+    (tmp_path / "pair.ini.j2").write_text("{#- variables\nside = { default = 1 }\nb = { default = 1 }\n-#}\n")
+    mine = read_sweep(written(tmp_path, 'template = "pair.ini.j2"\n[axes]\nb = [1, 2]\n[agents]\nmft = {}\n'))
+    with pytest.raises(UserError, match=r'with template = "pair.ini.j2" and, below \[axes\], side = \[1, 2\]'):
+        override(mine, {"side": "1,2"})
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

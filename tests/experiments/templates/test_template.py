@@ -176,6 +176,39 @@ def test_a_template_of_ones_own_includes_one_of_a_study(tmp_path: Path) -> None:
     assert "SN.field_x = 70" in template.render(run)
 
 
+def test_a_template_asks_whether_the_runs_agent_takes_a_parameter(tmp_path: Path) -> None:
+    """The agent's class counts, not its name: a subclass in a file answers as its base does."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from roambus.python_protocol.baselines import Gossip\n\n\nclass Mine(Gossip):\n    pass\n", encoding="utf-8"
+    )
+    template = written(tmp_path, "{{ takes('ttl') }} {{ takes('assessment_delay') }} {{ takes('nothing') }}")
+    answers = {agent: template.render({**RUN, "agent": agent}) for agent in ("flooding", "gossip", str(mine))}
+    point = "roambus.python_protocol.baselines:Gossip"
+    assert answers == {
+        "flooding": "true false false",
+        "gossip": "true true false",
+        str(mine): "true true false",
+    }
+    assert template.render({**RUN, "agent": point}) == "true true false"
+    assert template.variables == {}
+
+
+def test_a_part_asks_about_the_agent_of_the_run_whatever_a_template_calls_it(tmp_path: Path) -> None:
+    """So a stranger's template has no code loaded that the command does not name."""
+    (tmp_path / "part.ini.j2").write_text("{{ takes('assessment_delay') }}")
+    template = written(tmp_path, "{% set agent = 'evil.py' %}{% include 'part.ini.j2' %}")
+    assert template.render({**RUN, "agent": "gossip"}) == "true"
+
+
+def test_a_template_may_give_a_variable_of_a_part_another_default(tmp_path: Path) -> None:
+    """Of two declarations the template's own counts."""
+    (tmp_path / "part.ini.j2").write_text("{#- variables\nside = { default = 1 }\nb = { default = 2 }\n-#}\n{{ side }}")
+    template = written(tmp_path, "{#- variables\nside = { default = 7 }\n-#}\n{% include 'part.ini.j2' %}")
+    assert template.defaults == {"side": 7, "b": 2}
+    assert template.render(RUN).strip() == "7"
+
+
 def test_a_template_is_read_once_for_all_runs_of_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
     """With its four parts, whatever is asked of it: all runs are of one text."""
     read: list[str] = []

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from roambus.bridge.agents import load_agent
+from roambus.bridge.backends.radio.backend import RadioBackend
 from roambus.bridge.formats.ini import parse_scenario
+from roambus.bridge.host.event_loop import Host
 from roambus.bridge.scenario.definition import Scenario
+from roambus.bridge.system.errors import UserError
+from roambus.bridge.trace.parquet import TraceWriter
 from roambus.experiments.templates.template import Values, find_template
 from roambus.extensions.lora import study
 from roambus.extensions.lora.mac.settings import LoRaCad
@@ -27,13 +33,42 @@ def scenario(name: str, agent: str, **variables: str | float) -> Scenario:
     [
         ("managed-flooding", "", {"preset": "ShortFast"}),
         ("lora-gossip", "memory=9", {"preset": "ShortFast", "memory": "9"}),
-        ("lora-gossip", "preset=LongFast", {"preset": "LongFast"}),
+        ("lora-gossip", "preset=ShortFast", {"preset": "ShortFast"}),
         ("gossip", "memory=9", {"memory": "9"}),
     ],
 )
 def test_an_agent_of_lora_has_the_preset_of_the_radio(agent: str, given: str, found: dict[str, str]) -> None:
-    """Unless the user gives another one; other agents have no such parameter."""
+    """Which the user may give, too; other agents have no such parameter."""
     assert scenario("lora", agent, preset="ShortFast", agent_parameters=given).agent_parameters == found
+
+
+def test_an_agent_of_another_preset_than_the_radio_is_refused() -> None:
+    """Its waits would be those of another modem; a modem of single settings has no name to agree with."""
+    with pytest.raises(UserError, match=r"preset of the agent is not LongFast, .* leave out --param preset"):
+        scenario("lora", "managed-flooding", agent_parameters="preset=MediumFast")
+    found = scenario("lora", "managed-flooding", sf="9", agent_parameters="preset=MediumFast")
+    assert found.agent_parameters == {"preset": "MediumFast"}
+
+
+def test_an_empty_subclass_in_a_file_runs_as_managed_flooding_does(tmp_path: Path) -> None:
+    """The templates ask the class for its parameters, so that a name changes nothing."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from roambus.extensions.lora import ManagedFlooding\n\n\nclass Mine(ManagedFlooding):\n    pass\n",
+        encoding="utf-8",
+    )
+    rows, own = rows_of("managed-flooding"), rows_of(str(mine))
+    assert sum(row["event"] == "deliver" for row in rows) > 20
+    assert any(row["event"] == "drop" for row in rows)  # a channel was busy, and the frame came back
+    assert own == rows
+
+
+def rows_of(agent: str) -> list[dict[str, Any]]:
+    """All rows of a short run of eight nodes."""
+    described = scenario("lora", agent, nodes=8, side=3000, publish_interval=20, time_limit=60, sigma=0)
+    trace = TraceWriter()
+    Host(described, load_agent(agent), RadioBackend(described), trace).run()
+    return list(trace.table().to_pylist())
 
 
 @pytest.mark.parametrize(
