@@ -60,7 +60,7 @@ def write(made: OwnMesh, folder: Path) -> Path:
 
 
 def described(mesh: Mesh) -> str:
-    """Say what was read, such as "26 nodes: 22 clients, 3 routers, 1 repeater"; and name a column that is nearly role."""
+    """Say what was read, such as "26 nodes: 22 clients, 3 routers, 1 repeater", and name a column like role."""
     counts = Counter(node.role for node in mesh.nodes)
     roles = (f"{counts[role]} {role}{'s' if counts[role] > 1 else ''}" for role in ROLES if counts[role])
     near = get_close_matches("role", mesh.unread, 1) if counts[CLIENT] == len(mesh.nodes) else ()
