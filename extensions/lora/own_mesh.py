@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from roambus.bridge.system.errors import UserError
@@ -63,10 +64,13 @@ def write(made: OwnMesh, folder: Path) -> Path:
 
 
 def described(mesh: Mesh) -> str:
-    """Say what was read, such as "26 nodes: 22 clients, 3 routers, 1 repeater"."""
+    """Say what was read, such as "26 nodes: 22 clients, 3 routers, 1 repeater", and name a column like role."""
     counts = Counter(node.role for node in mesh.nodes)
     roles = (f"{counts[role]} {role}{'s' if counts[role] > 1 else ''}" for role in ROLES if counts[role])
-    return f"{len(mesh.nodes)} nodes: {', '.join(roles)}"
+    near = get_close_matches("role", mesh.unread, 1) if counts[CLIENT] == len(mesh.nodes) else ()
+    return f"{len(mesh.nodes)} nodes: {', '.join(roles)}" + "".join(
+        f"; did you mean role by {name!r}?" for name in near
+    )
 
 
 def _template(source: str, names: list[str], mesh: Mesh, field: Field) -> Iterator[str]:

@@ -18,7 +18,7 @@ from roambus.experiments.sweeps.sweep import expand, point_name
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.template import Values, find_template
 from roambus.extensions.lora import study
-from roambus.extensions.lora.own_mesh import make
+from roambus.extensions.lora.own_mesh import described, make
 from roambus.extensions.lora.places import Mesh, Node, project
 from roambus.python_protocol.roles import Role
 from roambus.python_protocol.simtime import SECOND
@@ -150,6 +150,13 @@ def test_nodes_are_those_of_the_csv(written: str) -> None:
 def test_the_command_says_what_it_read(written: str) -> None:
     """Nodes by their roles."""
     assert "town.csv: 3 nodes: 1 client, 1 router, 1 repeater\n" in written
+
+
+def test_a_column_that_is_nearly_role_is_named() -> None:
+    """Its nodes would all be clients without a word."""
+    nodes = (Node(2, "", 54.5, 2.3), Node(3, "", 54.51, 2.3))
+    assert described(Mesh(nodes, ("battery", "rolle"))) == "2 nodes: 2 clients; did you mean role by 'rolle'?"
+    assert described(Mesh(nodes, ("battery",))) == "2 nodes: 2 clients"
 
 
 def test_the_sweep_is_complete(written: str) -> None:

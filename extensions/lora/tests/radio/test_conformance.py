@@ -101,7 +101,7 @@ def moving(seed: int) -> Scenario:
         "time_limit": 20,
     }
     values |= {"mobility": "waypoint", "speed": 600, "side": 6000, "cell": CELL_M, "sigma": 0, "bidirectional_sigma": 0}
-    values |= {"preset": "ShortFast", "sf": "7 8", "preamble": 8, "threshold": -125}
+    values |= {"preset": "ShortFast", "sf": "7 8", "preamble": 8, "threshold": -125, "mac": "TunableMAC"}
     found = parse_scenario(template.render(values), template.file, template.file.parent)
     quiet = replace(found.mac, packet_overhead_bytes=0)
     return replace(found, radio=replace(found.radio, cca_threshold_dbm=300.0), mac=quiet)

@@ -101,7 +101,7 @@ def test_a_header_of_the_radio_beside_the_formulas_is_refused() -> None:
 def test_a_mode_of_another_bandwidth_is_refused() -> None:
     """By the radio."""
     with pytest.raises(UserError, match=r"bandwidth: 250 kHz is not the noise bandwidth of the radio's mode, 125 kHz"):
-        adapt(scenario(f'{RADIO}mode = "LoRa125"', "SN.node[*].Communication.MAC.phyDataRate = 0.366"))
+        adapt(scenario(f'{RADIO}mode = "LoRa125"'))
 
 
 def test_the_radio_is_known_by_its_name() -> None:
