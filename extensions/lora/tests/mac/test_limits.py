@@ -232,6 +232,25 @@ def test_a_crash_ends_a_wait_for_the_duty_cycle() -> None:
         assert [one.reason for one in course.failed] == ["crash"] * (2 - len(expected))
 
 
+@pytest.mark.parametrize("settings", [LoRaAloha(region="EU868-g1"), LoRaCad(region="EU868-g1", cw_min=0, cw_max=0)])
+def test_a_frame_that_begins_with_the_timer_of_a_lost_one_has_begun_before_a_crash(settings: LoRaAloha) -> None:
+    """A crash has taken a held frame. Another one begins when that would have gone on, and the next crash follows."""
+    scenario = scene(0, 100, mac=settings, hours=3, **SLOW)
+    sizes = {"a": 239, "b": 239, "held": 239, "short": 0, "last": 239}
+    frames = [frame(0, text, size=239) for text in ("a", "b", "held")]
+    begin, first = (run(scenario, some).time_of(some[-1].message.text) for some in (frames, frames[:1]))
+    before = first - airtime(scenario, 239)
+    timer = begin - airtime(scenario, 239) - before
+    outages = ((60 * SECOND, 70 * SECOND), (timer + 1, timer + SECOND))
+    kinds = (FaultKind.CRASH, FaultKind.RECOVER)
+    faults = [Fault(START + at, 0, kind) for outage in outages for at, kind in zip(outage, kinds, strict=True)]
+    frames += [frame(0, "short", timer - before, size=0), frame(0, "last", timer + 2 * SECOND, size=239)]
+    course = run(replace(scenario, faults=tuple(faults)), frames)
+    assert course.time_of("short") == timer + airtime(scenario, 0)
+    assert [one.text for one in course.failed] == ["held"]
+    assert most_in_any_hour(on_air(course, sizes, scenario)) <= HOUR // 100
+
+
 @pytest.mark.parametrize("mac", [LoRaAloha, LoRaCad])
 def test_the_first_delay_after_a_crash_counts_too(mac: type[LoRaAloha]) -> None:
     """The crash takes a frame whose delay has been counted; that of the next frame is another one."""
