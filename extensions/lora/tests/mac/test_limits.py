@@ -169,6 +169,15 @@ def test_a_refused_fragment_takes_the_rest_of_its_message_with_it() -> None:
     assert course.count("duty_refused") == 1
 
 
+def test_a_refused_fragment_takes_those_behind_it_off_the_queue() -> None:
+    """They were queued during an earlier frame. One is refused, the others are not sent, and what follows them is."""
+    pieces = [frame(0, "", SECOND, size=100)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3, 6)]
+    course = run(limited("EU868-g2", **SLOW), [frame(0, "a"), *pieces, frame(0, "next", SECOND)])
+    assert [one.reason for one in course.failed] == [DUTY_CYCLE, NOT_SENT, NOT_SENT]
+    assert course.texts(1) == ["a", "next"]
+    assert course.count("duty_refused") == 1
+
+
 @pytest.mark.parametrize("region", ["US915", "AU915", "AS923"])
 def test_a_frame_longer_than_the_dwell_time_is_refused(region: str) -> None:
     """Whether frames are delayed or not: time makes it no shorter. 400 ms themselves are allowed."""
