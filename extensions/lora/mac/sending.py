@@ -105,13 +105,14 @@ def take_begun(s: State, sender: int) -> int:
 def await_radio(s: State, sender: int, now: int) -> None:
     """Continue when the radio has turned round, or when it may listen again."""
     node, run = s.nodes[sender], s.run[0]
-    rest = 0
+    rest, least = 0, 1
     if node.radio == SENDING:
         rest = node.began + s.frames[node.on_air].airtime - now + run.switch_time[SENDING, LISTENING]
     elif node.radio == SWITCHING:
         rest = node.switched - now
+        least = int(node.target != SENDING)  # a frame that begins now is taken now, or a crash would give it back
     node.mac = ON_AIR
-    set_timer(s, sender, max(rest, 1) / node.clock_rate, now)
+    set_timer(s, sender, max(rest, least) / node.clock_rate, now)
 
 
 @compiled

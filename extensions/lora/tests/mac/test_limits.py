@@ -169,6 +169,15 @@ def test_a_refused_fragment_takes_the_rest_of_its_message_with_it() -> None:
     assert course.count("duty_refused") == 1
 
 
+def test_a_refused_fragment_takes_those_behind_it_off_the_queue() -> None:
+    """They were queued during an earlier frame. One is refused, the others are not sent, and what follows them is."""
+    pieces = [frame(0, "", SECOND, size=100)._replace(message=Fragment(7, 9, at, b"abc")) for at in (0, 3, 6)]
+    course = run(limited("EU868-g2", **SLOW), [frame(0, "a"), *pieces, frame(0, "next", SECOND)])
+    assert [one.reason for one in course.failed] == [DUTY_CYCLE, NOT_SENT, NOT_SENT]
+    assert course.texts(1) == ["a", "next"]
+    assert course.count("duty_refused") == 1
+
+
 @pytest.mark.parametrize("region", ["US915", "AU915", "AS923"])
 def test_a_frame_longer_than_the_dwell_time_is_refused(region: str) -> None:
     """Whether frames are delayed or not: time makes it no shorter. 400 ms themselves are allowed."""
@@ -230,6 +239,25 @@ def test_a_crash_ends_a_wait_for_the_duty_cycle() -> None:
         course = run(replace(scenario, faults=(Fault(START + 60 * SECOND, 0, kind),)), [frame(0, "a"), frame(0, "b")])
         assert course.texts(1) == expected
         assert [one.reason for one in course.failed] == ["crash"] * (2 - len(expected))
+
+
+@pytest.mark.parametrize("settings", [LoRaAloha(region="EU868-g1"), LoRaCad(region="EU868-g1", cw_min=0, cw_max=0)])
+def test_a_frame_that_begins_with_the_timer_of_a_lost_one_has_begun_before_a_crash(settings: LoRaAloha) -> None:
+    """A crash has taken a held frame. Another one begins when that would have gone on, and the next crash follows."""
+    scenario = scene(0, 100, mac=settings, hours=3, **SLOW)
+    sizes = {"a": 239, "b": 239, "held": 239, "short": 0, "last": 239}
+    frames = [frame(0, text, size=239) for text in ("a", "b", "held")]
+    begin, first = (run(scenario, some).time_of(some[-1].message.text) for some in (frames, frames[:1]))
+    before = first - airtime(scenario, 239)
+    timer = begin - airtime(scenario, 239) - before
+    outages = ((60 * SECOND, 70 * SECOND), (timer + 1, timer + SECOND))
+    kinds = (FaultKind.CRASH, FaultKind.RECOVER)
+    faults = [Fault(START + at, 0, kind) for outage in outages for at, kind in zip(outage, kinds, strict=True)]
+    frames += [frame(0, "short", timer - before, size=0), frame(0, "last", timer + 2 * SECOND, size=239)]
+    course = run(replace(scenario, faults=tuple(faults)), frames)
+    assert course.time_of("short") == timer + airtime(scenario, 0)
+    assert [one.text for one in course.failed] == ["held"]
+    assert most_in_any_hour(on_air(course, sizes, scenario)) <= HOUR // 100
 
 
 @pytest.mark.parametrize("mac", [LoRaAloha, LoRaCad])
