@@ -78,7 +78,8 @@ def jobs() -> Iterator[Job]:
         yield Job("apart", agent, settings=("side=150", "publish_interval=5", "time_limit=60"))
     for agent in ("ferry-fixed", "ferry-need"):
         yield Job("islands", agent, settings=("ferries=2", "time_limit=60"))
-    for agent, mac in (("managed-flooding", "LoRaCad"), ("lora-gossip", "LoRaAloha"), ("lora-mft-lean", "LoRaCad")):
+    lora = ("lora-flooding", "lora-gossip", "lora-gossip-repair", "lora-mft", "lora-mft-lean", "managed-flooding")
+    for agent, mac in (*((agent, "LoRaCad") for agent in lora), ("lora-gossip", "LoRaAloha")):
         yield Job("lora", agent, settings=(f"mac={mac}", "publish_interval=60", "time_limit=300"))
     area = ("nodes=20", "side=80", "mobility=waypoint", "speed=5", "placed=true", "filter=within 30 of (40, 40)")
     yield Job("field", "geocast", settings=(*area, "time_limit=20"))
