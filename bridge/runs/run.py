@@ -48,7 +48,17 @@ from roambus.bridge.scenario import macs, models
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.system import code
 from roambus.bridge.system.child_process import EndedError, OverdueError, run_in_child
-from roambus.bridge.system.code import MACS, MOBILITIES, PROPAGATIONS, RADIOS, code_hash, find_files, is_own, named
+from roambus.bridge.system.code import (
+    MACS,
+    MOBILITIES,
+    PROPAGATIONS,
+    RADIOS,
+    code_hash,
+    find_files,
+    is_core,
+    is_ours,
+    named,
+)
 from roambus.bridge.system.errors import peak_memory_mib
 from roambus.bridge.system.files import check_replaceable
 from roambus.bridge.system.reading import reading
@@ -126,22 +136,22 @@ def run_key(plan: RunPlan, backend: BackendFactory) -> str:
     for part in (plan.ini.encode(), plan.radio_file.read_bytes(), settings.encode(), *files):
         digest.update(sha256(part).digest())
     agent = load_agent(plan.agent)
-    models = [*_model_sources(plan.ini), *_format_sources(plan)]
+    models = [*model_sources(plan.ini), *_format_sources(plan)]
     digest.update(code_hash([*EVERY_RUN, *models, *agent_sources(agent), Path(inspect.getfile(type(backend)))]))
     digest.update(data_hash(plan.agent, agent) + _model_data(plan.ini))
     return digest.hexdigest()
 
 
-def _model_sources(ini: str) -> Iterator[Path]:
-    """Yield the files of our models, and of others that the ini names: no import shows them."""
-    for name, is_ours, files, _ in _models():
-        if is_ours or name in ini:
+def model_sources(ini: str) -> Iterator[Path]:
+    """Yield the files of the core's models, and of others that the ini names: no import shows them."""
+    for name, of_core, files, _ in _models():
+        if of_core or name in ini:
             yield from files
 
 
 def _model_data(ini: str) -> bytes:
     """Return a hash of the data files of the packages whose models the ini names; empty without any."""
-    modules = (module for name, is_ours, _, modules in _models() if name in ini and not is_ours for module in modules)
+    modules = (module for name, _, _, found in _models() if name in ini for module in found if not is_ours(module))
     return code.data_hash(dict.fromkeys(file for module in modules for file in code.data_files(module)))
 
 
@@ -153,13 +163,13 @@ def _format_sources(plan: RunPlan) -> Iterator[Path]:
 
 @cache
 def _models() -> list[tuple[str, bool, list[Path], list[str]]]:
-    """Each model's name, whether it is ours, its files and modules, found once: a process runs what it loaded."""
+    """Each model's name, whether it is the core's, its files and modules, found once: a process runs what it loaded."""
     points = [(name, point, [point.module]) for name, point in named(MOBILITIES).items()]
     of_settings = (MACS, macs.SETTINGS), (PROPAGATIONS, models.PROPAGATIONS.settings), (RADIOS, models.RADIOS.settings)
     for group, settings in of_settings:
         points += [(name, point, [point.module, settings[name].MODULE]) for name, point in named(group).items()]
     return [
-        (name, is_own(point), [file for module in modules for file in find_files(module)], modules)
+        (name, is_core(point.value), [file for module in modules for file in find_files(module)], modules)
         for name, point, modules in points
     ]
 

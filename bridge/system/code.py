@@ -97,6 +97,11 @@ def is_ours(module: str) -> bool:
     return module.startswith(f"{DISTRIBUTION}.")
 
 
+def is_core(module: str) -> bool:
+    """Return whether a module, or an object in it, is of roambus and of no extension."""
+    return is_ours(module) and not module.startswith(f"{DISTRIBUTION}.extensions.")
+
+
 def is_own(point: EntryPoint) -> bool:
     """Return whether it names a module of roambus."""
     return is_ours(point.value)
