@@ -21,7 +21,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac.limits import FRAMES, REASONS
 from roambus.extensions.lora.mac.regions import REGIONS, WINDOW
 from roambus.extensions.lora.mac.settings import DELAY, REFUSE, LoRaAloha, LoRaCad
-from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, scene
+from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, scene, symbol
 from roambus.python_protocol.events import NOT_SENT, QUEUE_FULL
 from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -190,6 +190,22 @@ def test_a_frame_longer_than_the_dwell_time_is_refused(region: str) -> None:
         assert course.texts(1) == ["a"]
         assert [(one.text, one.reason) for one in course.failed] == [("long", DWELL_TIME), ("longer", DWELL_TIME)]
         assert course.count("dwell_refused") == 2
+
+
+def lasting_exactly(lasting: SimTime, region: str, limit: str = DELAY) -> Scenario:
+    """A preamble makes a frame of PAYLOAD last so long: with SF7 and 250 kHz a quarter of a symbol is 128 us."""
+    fast: dict[str, Any] = {"factors": (7,), "bandwidth_khz": 250}
+    short = limited(region, limit, preamble=6, **fast)
+    scenario = limited(region, limit, preamble=6 + (lasting - airtime(short)) // symbol(short), **fast)
+    assert airtime(scenario) == lasting
+    return scenario
+
+
+@pytest.mark.parametrize(("lasting", "region"), [(400 * MILLISECOND, "AS923"), (3600 * MILLISECOND, "EU868-g2")])
+def test_a_frame_may_last_exactly_as_long_as_a_limit(lasting: SimTime, region: str) -> None:
+    """It is sent at once, though it uses up an hour's airtime."""
+    course = run(lasting_exactly(lasting, region), [frame(0, "a")])
+    assert course.got == [(TO_TX + lasting, 1, "a")]
 
 
 def test_channels_of_500_khz_have_no_dwell_time_in_america() -> None:
