@@ -21,7 +21,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac.limits import FRAMES, REASONS
 from roambus.extensions.lora.mac.regions import REGIONS, WINDOW
 from roambus.extensions.lora.mac.settings import DELAY, REFUSE, LoRaAloha, LoRaCad
-from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, scene, symbol
+from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, said, scene, symbol
 from roambus.python_protocol.events import NOT_SENT, QUEUE_FULL
 from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -263,7 +263,7 @@ def test_a_frame_that_begins_with_the_timer_of_a_lost_one_has_begun_before_a_cra
     scenario = scene(0, 100, mac=settings, hours=3, **SLOW)
     sizes = {"a": 239, "b": 239, "held": 239, "short": 0, "last": 239}
     frames = [frame(0, text, size=239) for text in ("a", "b", "held")]
-    begin, first = (run(scenario, some).time_of(some[-1].message.text) for some in (frames, frames[:1]))
+    begin, first = (run(scenario, some).time_of(said(some[-1].message)) for some in (frames, frames[:1]))
     before = first - airtime(scenario, 239)
     timer = begin - airtime(scenario, 239) - before
     outages = ((60 * SECOND, 70 * SECOND), (timer + 1, timer + SECOND))
