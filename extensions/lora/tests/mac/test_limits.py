@@ -21,7 +21,7 @@ from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac.limits import FRAMES, REASONS
 from roambus.extensions.lora.mac.regions import REGIONS, WINDOW
 from roambus.extensions.lora.mac.settings import DELAY, REFUSE, LoRaAloha, LoRaCad
-from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, scene
+from roambus.extensions.lora.tests.mac.scenes import HOUR, START, Course, airtime, frame, run, said, scene, symbol
 from roambus.python_protocol.events import NOT_SENT, QUEUE_FULL
 from roambus.python_protocol.messages.message import Fragment
 from roambus.python_protocol.simtime import MILLISECOND, SECOND, SimTime
@@ -192,6 +192,22 @@ def test_a_frame_longer_than_the_dwell_time_is_refused(region: str) -> None:
         assert course.count("dwell_refused") == 2
 
 
+def lasting_exactly(lasting: SimTime, region: str, limit: str = DELAY) -> Scenario:
+    """A preamble makes a frame of PAYLOAD last so long: with SF7 and 250 kHz a quarter of a symbol is 128 us."""
+    fast: dict[str, Any] = {"factors": (7,), "bandwidth_khz": 250}
+    short = limited(region, limit, preamble=6, **fast)
+    scenario = limited(region, limit, preamble=6 + (lasting - airtime(short)) // symbol(short), **fast)
+    assert airtime(scenario) == lasting
+    return scenario
+
+
+@pytest.mark.parametrize(("lasting", "region"), [(400 * MILLISECOND, "AS923"), (3600 * MILLISECOND, "EU868-g2")])
+def test_a_frame_may_last_exactly_as_long_as_a_limit(lasting: SimTime, region: str) -> None:
+    """It is sent at once, though it uses up an hour's airtime."""
+    course = run(lasting_exactly(lasting, region), [frame(0, "a")])
+    assert course.got == [(TO_TX + lasting, 1, "a")]
+
+
 def test_channels_of_500_khz_have_no_dwell_time_in_america() -> None:
     """They are digital modulation by the FCC's rule; in Asia the limit holds for all."""
     fast: dict[str, Any] = {"factors": (12,), "bandwidth_khz": 500}
@@ -247,7 +263,7 @@ def test_a_frame_that_begins_with_the_timer_of_a_lost_one_has_begun_before_a_cra
     scenario = scene(0, 100, mac=settings, hours=3, **SLOW)
     sizes = {"a": 239, "b": 239, "held": 239, "short": 0, "last": 239}
     frames = [frame(0, text, size=239) for text in ("a", "b", "held")]
-    begin, first = (run(scenario, some).time_of(some[-1].message.text) for some in (frames, frames[:1]))
+    begin, first = (run(scenario, some).time_of(said(some[-1].message)) for some in (frames, frames[:1]))
     before = first - airtime(scenario, 239)
     timer = begin - airtime(scenario, 239) - before
     outages = ((60 * SECOND, 70 * SECOND), (timer + 1, timer + SECOND))

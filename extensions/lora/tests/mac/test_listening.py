@@ -99,7 +99,7 @@ def test_a_frame_that_began_during_the_detection_is_not_detected() -> None:
     """It has to be there for the whole detection, so two nodes that begin within one collide."""
     begin = CAD + TO_TX
     scenario = listening(0, 100, 50)
-    for handed_over, is_free in ((begin - 1000, True), (begin + 1000, False)):
+    for handed_over, is_free in ((begin - 1, True), (begin, False), (begin + 1000, False)):
         begins, course = second_begins(scenario, handed_over)
         assert begins is is_free
         assert course.texts(2) == ([] if is_free else ["a", "b"])
