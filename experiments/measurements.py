@@ -254,7 +254,9 @@ def slopes(table: pd.DataFrame, x: Sequence[float]) -> pd.Series[float]:
     if len(x) < 2:
         raise NotMeasuredError("a trend needs at least two values of the axis")
     centred = np.asarray(x) - np.mean(x)
-    return pd.Series(table.to_numpy() @ centred / (centred @ centred), table.index)
+    values = table.to_numpy()
+    rises = values - values[:, :1]  # a constant has a slope of exactly 0, whose sign no rounding decides
+    return pd.Series(rises @ centred / (centred @ centred), table.index)
 
 
 def format_mean(mean: float, low: float, high: float) -> str:
