@@ -100,7 +100,7 @@ def test_agents_are_listed_and_shown_with_their_parameters(
 
 def test_there_are_few_commands() -> None:
     """The list of commands fits on a screen."""
-    assert len(commands.list_commands(click.Context(commands))) <= 22
+    assert len(commands.list_commands(click.Context(commands))) <= 23
 
 
 def test_there_are_few_options() -> None:
