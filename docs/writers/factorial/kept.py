@@ -16,7 +16,7 @@ from roambus.bridge.runs.layout import AGENT, METRICS_FOLDER, SEED
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.measurements import Measurements, read_measurements
 from roambus.experiments.studies.thesis.claims import CONFIG, SPEED
-from roambus.spark.aggregation.aggregate import mean_points
+from roambus.spark.aggregation.aggregate import mean_points, natural_order
 from roambus.spark.metrics import catalogue as c
 
 RUNS = "runs"
@@ -68,14 +68,7 @@ def keep(measured: Measurements, file: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     runs = measured.runs
     there = [column for column in (*PLACE, *METRICS) if column in runs]
-    runs[there].sort_values(PLACE, key=lambda column: column.map(_rank)).to_csv(file, index=False)
-
-
-def _rank(value: object) -> tuple[str, int]:
-    """Sizes and speeds by their number: C2 before C16."""
-    text = str(value)
-    letters = text.rstrip("0123456789")
-    return letters, int(text.removeprefix(letters) or 0)
+    runs[there].sort_values(PLACE, key=lambda column: column.map(natural_order)).to_csv(file, index=False)
 
 
 def read_kept(file: Path, results: Path) -> Measurements:
