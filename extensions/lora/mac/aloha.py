@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 
 from roambus.bridge.backends.radio.engine import compiled
-from roambus.bridge.backends.radio.mac.interface import IDLE, set_timer
-from roambus.bridge.backends.radio.state import LISTENING, State
+from roambus.bridge.backends.radio.state import State
 from roambus.extensions.lora.mac import limits
-from roambus.extensions.lora.mac.limits import NOW
 from roambus.extensions.lora.mac.sending import (
     HELD,
-    NOTHING,
     ON_AIR,
-    await_radio,
-    next_wait,
+    may_begin,
     pass_on,
     send_first,
     take_begun,
@@ -52,15 +48,5 @@ def timer_fired(s: State, index: int, now: int) -> None:
 @compiled
 def _go_on(s: State, sender: int, now: int) -> None:
     """Send the first frame, or wait for the radio or the limits, or rest."""
-    node = s.nodes[sender]
-    if node.radio != LISTENING:
-        await_radio(s, sender, now)
-        return
-    wait = next_wait(s, sender, now)
-    if wait == NOTHING:
-        node.mac = IDLE
-    elif wait == NOW:
+    if may_begin(s, sender, now):
         send_first(s, sender, now)
-    else:
-        node.mac = HELD
-        set_timer(s, sender, wait / node.clock_rate, now)

@@ -18,27 +18,24 @@ from typing import Any
 import numpy as np
 
 from roambus.bridge.backends.radio.engine import BACKOFF, compiled, uniform
-from roambus.bridge.backends.radio.mac.interface import IDLE, set_timer
+from roambus.bridge.backends.radio.mac.interface import set_timer
 from roambus.bridge.backends.radio.state import CHANNEL_ACCESS_FAILURE, LISTENING, State
 from roambus.bridge.scenario.definition import Scenario
 from roambus.bridge.scenario.macs import PROTOCOL
 from roambus.bridge.scenario.models import RADIOS
 from roambus.bridge.system.errors import UserError
 from roambus.extensions.lora.mac import limits
-from roambus.extensions.lora.mac.limits import NOW
 from roambus.extensions.lora.mac.sending import (
     HELD,
-    NOTHING,
     ON_AIR,
-    await_radio,
-    next_wait,
+    may_begin,
     pass_on,
     refuse,
     send_first,
     take_begun,
     takes_up,
 )
-from roambus.extensions.lora.radio.reception import FACTOR, FIRST, FLOOR_DB
+from roambus.extensions.lora.radio.reception import FACTOR, FIRST, FLOOR_DB, symbol
 from roambus.extensions.lora.radio.settings import LoRa
 from roambus.python_protocol.simtime import MILLISECOND, SECOND
 
@@ -81,7 +78,7 @@ def timer_fired(s: State, index: int, now: int) -> None:
     mac = s.nodes[index].mac
     if mac == WAITING:
         s.nodes[index].mac = DETECTING
-        set_timer(s, index, s.run[0].mac.cad_symbols * _symbol(s, index), now)
+        set_timer(s, index, s.run[0].mac.cad_symbols * symbol(s, index), now)
     elif mac == DETECTING:
         _finish_detection(s, index, now)
     elif mac in (ON_AIR, HELD):
@@ -92,19 +89,9 @@ def timer_fired(s: State, index: int, now: int) -> None:
 @compiled
 def _begin(s: State, sender: int, now: int) -> None:
     """Begin with the first frame, wait for the radio or the limits, or rest."""
-    node = s.nodes[sender]
-    if node.radio != LISTENING:
-        await_radio(s, sender, now)
-        return
-    wait = next_wait(s, sender, now)
-    if wait == NOTHING:
-        node.mac = IDLE
-    elif wait == NOW:
+    if may_begin(s, sender, now):
         s.macs[sender].tried = 0
         _wait(s, sender, s.run[0].mac.first_wait, now)
-    else:
-        node.mac = HELD
-        set_timer(s, sender, wait / node.clock_rate, now)
 
 
 @compiled
@@ -146,7 +133,7 @@ def _hears(s: State, index: int, now: int) -> bool:
     node, run = s.nodes[index], s.run[0]
     factor = node.kind & FACTOR
     weakest = run.radio.noise_floor_dbm + FLOOR_DB[factor - FIRST]
-    latest = now - run.mac.cad_symbols * _symbol(s, index)
+    latest = now - run.mac.cad_symbols * symbol(s, index)
     found = False
     for k in range(node.heard):
         signal = s.signals[index, k]
@@ -189,14 +176,8 @@ def _use(s: State, index: int, airtime: int, now: int) -> None:
 def _slot(s: State, index: int) -> int:
     """Return ns of a slot, in whole milliseconds, as the firmware counts them."""
     mac = s.run[0].mac
-    exact = mac.cad_symbols * _symbol(s, index) + mac.slot_rest
+    exact = mac.cad_symbols * symbol(s, index) + mac.slot_rest
     return int(exact // MILLISECOND * MILLISECOND)
-
-
-@compiled
-def _symbol(s: State, index: int) -> int:
-    """Return ns of a symbol of a node."""
-    return int((SECOND << (s.nodes[index].kind & FACTOR)) // (1000 * s.run[0].reception.bandwidth_khz))
 
 
 def adapt(scenario: Scenario) -> Scenario:

@@ -116,6 +116,22 @@ def await_radio(s: State, sender: int, now: int) -> None:
 
 
 @compiled
+def may_begin(s: State, sender: int, now: int) -> bool:
+    """Return whether the first queued frame may begin now; otherwise wait for the radio or the limits, or rest."""
+    node = s.nodes[sender]
+    if node.radio != LISTENING:
+        await_radio(s, sender, now)
+        return False
+    wait = next_wait(s, sender, now)
+    if wait == NOTHING:
+        node.mac = IDLE
+    elif wait != NOW:
+        node.mac = HELD
+        set_timer(s, sender, wait / node.clock_rate, now)
+    return bool(wait == NOW)
+
+
+@compiled
 def pass_on(s: State, frame: int, arrival: Any) -> None:
     """Pass on a frame that is for this node, or that it overhears, unless the node is down."""
     destination = s.frames[frame].destination

@@ -176,12 +176,12 @@ def _takes_over(s: State, new: Any, other: Any, now: int) -> bool:
     """Return whether a new frame gets the demodulator of another one of its spreading factor."""
     law, sender = s.run[0].reception, s.nodes[other.sender]
     is_alike = sender.kind & FACTOR == s.nodes[new.sender].kind & FACTOR
-    in_time = law.relocks or now < sender.began + (4 * law.preamble + 17) * _symbol(s, other.sender) // 4
+    in_time = law.relocks or now < sender.began + (4 * law.preamble + 17) * symbol(s, other.sender) // 4
     return bool(is_alike and in_time and new.power - other.power >= law.capture_db)
 
 
 @compiled
-def _symbol(s: State, sender: int) -> int:
+def symbol(s: State, sender: int) -> int:
     """Return ns of a symbol of a sender."""
     return int((SECOND << (s.nodes[sender].kind & FACTOR)) // (1000 * s.run[0].reception.bandwidth_khz))
 
@@ -190,7 +190,7 @@ def _symbol(s: State, sender: int) -> int:
 def _needed_from(s: State, sender: int) -> int:
     """Return when the part of a sender's frame begins that its receivers need."""
     law = s.run[0].reception
-    return int(s.nodes[sender].began + (law.preamble - law.needed) * _symbol(s, sender))
+    return int(s.nodes[sender].began + (law.preamble - law.needed) * symbol(s, sender))
 
 
 @compiled
