@@ -50,7 +50,7 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "agents": ((Iterable, _NONE), "a list of agents"),
     "settings": ((Mapping, _NONE), "a dictionary of settings"),
     "seed": ((Integral,), "a whole number from 0 on"),
-    "seeds": ((Integral, _NONE), "how many seeds, a whole number from 1 on"),
+    "seeds": ((Integral, str, _NONE), "how many seeds, a whole number from 1 on, or a range such as '3..12'"),
     "workers": ((Integral, _NONE), "a whole number from 1 on"),
     "out": (_PLACE, "a folder's path"),
     "backend": ((str, _NONE), "a back-end's name"),
@@ -150,7 +150,7 @@ def sweep(  # noqa: PLR0913  # as for `run`
     agents: Sequence[AnyAgent] | None = None,
     *,
     settings: Settings | None = None,
-    seeds: int | None = None,
+    seeds: int | str | None = None,
     out: str | PathLike[str] | None = None,
     backend: str | None = None,
     workers: int | None = None,
@@ -160,8 +160,9 @@ def sweep(  # noqa: PLR0913  # as for `run`
     """Make a sweep's incomplete runs, and compute their metrics.
 
     `name` is a sweep or template, by name or path, as for `roambus sweep`. Without `agents` a sweep has its own, and a
-    template `beacon`. Each setting is a value, or a list of values to compare. Failed runs are left out with a warning,
-    which names the first. With `replace` complete runs of other code or another template make way. Raise UserError.
+    template `beacon`. Each setting is a value, or a list of values to compare. `seeds` is 10 for seeds
+    0 to 9, or a range, "3..12". Failed runs are left out with a warning, which names the first. With `replace` complete
+    runs of other code or another template make way. Raise UserError.
     """
     _check(name=name, agents=agents, seeds=seeds, settings=settings, backend=backend, workers=workers)
     if out is None:
@@ -206,7 +207,7 @@ def _request(
     name: str | PathLike[str],
     agents: Iterable[AnyAgent] | None,
     settings: Settings | None,
-    seeds: int | None,
+    seeds: int | str | None,
     out: Path,
 ) -> Request:
     """Return the request that the arguments are: a setting with a dot is a parameter's. Raise UserError."""

@@ -37,7 +37,7 @@ from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.runner import plan_run
-from roambus.experiments.sweeps.sweep import expand
+from roambus.experiments.sweeps.sweep import expand, seeds_text
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import replace_file
@@ -54,7 +54,7 @@ Record = Mapping[str, Any]
 # The command of results
 
 
-def rerun_command(name: str, done: Mapping[str, Any], seeds: int, backend: str = "") -> str:
+def rerun_command(name: str, done: Mapping[str, Any], seeds: Sequence[int], backend: str = "") -> str:
     """`roambus sweep NAME`, with what the results have otherwise than our sweep of that name; raises UserError."""
     if name not in (known := shipped_files(SWEEP_SUFFIX)):
         raise UserError(unknown("sweep", name, known))
@@ -63,7 +63,7 @@ def rerun_command(name: str, done: Mapping[str, Any], seeds: int, backend: str =
     words = ["roambus", "sweep", name]
     for setting in _settings(asked, {**asked, **done}):
         words += ["--set", setting]
-    words += ["--seeds", str(seeds)] * (seeds != len(asked[SEEDS]))
+    words += ["--seeds", seeds_text(seeds)] * (list(seeds) != asked[SEEDS])
     words += ["--backend", backend] * (backend not in {"", factory_of(sweep.backend).name})
     return shlex.join(words)
 
@@ -127,7 +127,7 @@ def _made(results: Path, texts: Mapping[str, str]) -> dict[str, Any]:
     if text := texts.get(asked[SWEEP]):
         return {COMMAND: f"roambus sweep {asked[SWEEP]}{SWEEP_SUFFIX}", TEXT: text, AGENTS: made}
     about = read_about(traces[0])
-    command = rerun_command(asked[SWEEP], asked, len(asked[SEEDS]), about.backend if about else "")
+    command = rerun_command(asked[SWEEP], asked, asked[SEEDS], about.backend if about else "")
     return {COMMAND: command, AGENTS: made}
 
 
@@ -137,7 +137,7 @@ def keys_today(command: str, text: str = "") -> dict[str, str]:
     parser = argparse.ArgumentParser()
     parser.add_argument("name")
     parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--seeds")
     parser.add_argument("--backend")
     given = parser.parse_args(shlex.split(command)[2:])
     with TemporaryDirectory() as folder:

@@ -38,7 +38,7 @@ import jinja2
 import pandas as pd
 
 from docs.writers.keys import record, rerun_command
-from roambus.bridge.runs.layout import AGENT, ORACLE, SWEEP, TITLES, find_traces
+from roambus.bridge.runs.layout import AGENT, ORACLE, SEED, SWEEP, TITLES, find_traces
 from roambus.bridge.system.errors import RoambusError, UserError
 from roambus.experiments.claims import Claim, Part, check, format_p
 from roambus.experiments.figures.drawing import draw_panels
@@ -61,6 +61,7 @@ from roambus.experiments.studies.thesis.claims import (
     THESIS_SPEED,
 )
 from roambus.experiments.studies.thesis.study import thesis_plans
+from roambus.experiments.sweeps.sweep import seed_ranges
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import HIGH, LOW, MEAN, METRIC, mean_points, replace_file
 from roambus.spark.metrics import catalogue as c
@@ -300,8 +301,9 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
     groups = {"defaults": every, **others, **({"without link layer": bare} if bare else {})}
     return {
         "sweeps": [
-            (name, rerun_command(name, results.sweep, results.seeds), results.runs_there(), results.seeds)
+            (name, rerun_command(name, results.sweep, seeds), results.runs_there(), seed_ranges(seeds))
             for name, results in sweeps.items()
+            for seeds in [sorted(set(results.runs[SEED].tolist()))]
         ],
         "claims": _labelled(every[:first]),
         "further": _labelled(every[first:]),

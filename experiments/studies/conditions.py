@@ -16,7 +16,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.crashes import crashes
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, origin_of
 from roambus.experiments.sweeps.selection import override
-from roambus.experiments.sweeps.sweep import Sweep
+from roambus.experiments.sweeps.sweep import Sweep, seed_ranges
 from roambus.python_protocol.settings import Setting, plain
 
 WHOLE, QUICK, PART = "The whole study.", "The study in small (--quick).", "A part of the study."
@@ -157,9 +157,12 @@ def _axes(measured: Measurements, asked: Sweep) -> Iterator[Difference]:
 
 
 def _counts(measured: Measurements, asked: Sweep) -> Iterator[Difference]:
-    """Fewer seeds than the study has, at any point, and runs that are missing."""
+    """Other seeds than the study has, or fewer, at any point, and runs that are missing."""
     seeds = measured.runs.groupby([AGENT, *measured.axes])[SEED].nunique()
-    if seeds.min() < len(asked.seeds):
+    here, own = set(measured.runs[SEED].tolist()), set(asked.seeds)
+    if here - own and own - here:
+        yield Difference("seeds", seed_ranges(here), seed_ranges(own))
+    elif seeds.min() < len(asked.seeds):
         yield Difference("seeds", f"{_range(sorted(set(seeds)))} of {len(asked.seeds)}", "all", is_part=True)
     wanted, there = count_runs(measured.sweep), len(measured.runs)
     if wanted is not None and there < wanted:

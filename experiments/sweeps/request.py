@@ -39,8 +39,8 @@ class Request:
     """Values of variables, and named settings; several have commas between."""
     agents: str | Sequence[str] | None = None
     """As in `with_agents`."""
-    seeds: int | None = None
-    """How many."""
+    seeds: int | str | None = None
+    """How many, or a range such as 3..12."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Values of agents' parameters, as AGENT.NAME or NAME."""
     remark: Callable[[str], None] = silently
@@ -57,7 +57,7 @@ class Request:
 
     def of(self, sweep: Sweep, small: Mapping[str, str] | None = None, small_seeds: int | None = None) -> Sweep:
         """Return the requested part of a sweep; `small` and `small_seeds` are defaults. Raise UserError."""
-        chosen = override(sweep, {**(small or {}), **self.settings}, self.seeds or small_seeds)
+        chosen = override(sweep, {**(small or {}), **self.settings}, small_seeds if self.seeds is None else self.seeds)
         if self.agents is not None:
             own, chosen = chosen, with_agents(chosen, self.agents)
             for line in same_labels(own, chosen):

@@ -53,7 +53,7 @@ from roambus.bridge.system.files import UnfinishedFile, locked, remove_unfinishe
 from roambus.bridge.trace.parquet import TraceLevel, read_about
 from roambus.experiments.inventory import SWEEP_SUFFIX, TEMPLATE_SUFFIX, shipped_files
 from roambus.experiments.sweeps.inputs import keep_inputs
-from roambus.experiments.sweeps.sweep import Sweep
+from roambus.experiments.sweeps.sweep import Sweep, are_first, seeds_text
 from roambus.python_protocol.settings import parameter_settings, plain
 
 _NEEDED = {STUDY, SWEEP, TEMPLATE, SET, AXES, AGENTS, SEEDS}
@@ -149,9 +149,11 @@ def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
     settings = (_option(key, plain(value), owners.get(key)) for key, value in {**axes, **asked[SET]}.items())
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
     agents = [agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()]
-    seeds = max(len(asked[SEEDS]), *asked.get(MORE_SEEDS, {}).values(), 0)
-    how = [*str(asked.get(PRECISION, "")).split(), *options, "--out", out]
-    return shlex.join([*words, "--agents", ",".join(agents), "--seeds", str(seeds), *how])
+    seeds = sorted({*asked[SEEDS], *range(max(asked.get(MORE_SEEDS, {}).values(), default=0))})
+    # A precision adds seeds from 0 up, so it cannot be asked for together with others: then every point gets all.
+    precision = str(asked.get(PRECISION, "")).split() if are_first(seeds) else []
+    how = [*precision, *options, "--out", out]
+    return shlex.join([*words, "--agents", ",".join(agents), "--seeds", seeds_text(seeds), *how])
 
 
 def _source_again(sweep: str, template: str) -> str:

@@ -28,7 +28,7 @@ from roambus.experiments.sweeps.sweep import (
     new_value,
     plain_axis,
     read_axis,
-    seed_range,
+    read_seeds,
     validate,
 )
 from roambus.experiments.sweeps.sweep_file import find_named
@@ -41,8 +41,8 @@ _PARAMETER = re.compile(r"(\S+)\s+([^\s=]+=.*)")
 """An agent with a parameter behind it."""
 
 
-def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None) -> Sweep:
-    """The sweep with `--set` values: agents and zipped axes narrowed, all else replaced."""
+def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | str | None = None) -> Sweep:
+    """The sweep with `--set` values: agents and zipped axes narrowed, all else replaced; `seeds` as in a file."""
     everybody = sweep.agents
     own = {name: text for name, text in settings.items() if _is_new(sweep, name)}
     for name, text in own.items():
@@ -53,7 +53,7 @@ def override(sweep: Sweep, settings: Mapping[str, str], seeds: int | None = None
             sweep = _override(sweep, name, ",".join(dict.fromkeys([*text.split(","), *added])))
     # The agents that are left may all lack the parameter of an axis, which others of the sweep have.
     validate(dataclasses.replace(sweep, agents=everybody))
-    return sweep if seeds is None else dataclasses.replace(sweep, seeds=seed_range("--seeds", seeds))
+    return sweep if seeds is None else dataclasses.replace(sweep, seeds=read_seeds("--seeds", seeds))
 
 
 def _override(sweep: Sweep, name: str, text: str) -> Sweep:

@@ -22,6 +22,7 @@ from typing import Any
 from roambus.bridge.agents import load_agent
 from roambus.bridge.backends.registry import DEFAULT
 from roambus.bridge.runs.layout import AGENT, LACKING, SEED, run_folder
+from roambus.bridge.scenario.definition import MOST_SEED
 from roambus.bridge.system.errors import UserError
 from roambus.bridge.system.limits import RUNS
 from roambus.experiments.templates.template import Template, UnknownVariableError
@@ -36,6 +37,7 @@ EVERY_AGENT = "agent"
 
 _NOT_IN_A_NAME = re.compile(r"[^\w.+-]+")
 _MEASURE = re.compile(r"[-+][0-9.]+([eE][-+]?[0-9]+)?[^\W\d_]*")
+_NUMBER, _RANGE = re.compile("[0-9]{1,99}"), re.compile(r"([0-9]{1,99})\.\.([0-9]{1,99})")
 _LONGEST_OF_TEXT = 60
 """Of a value that is text, so much is in the name of its folder."""
 LONGEST_NAME = 120
@@ -147,12 +149,46 @@ def plain_axis(name: str, values: Sequence[Scalar], where: str = "axes") -> Axis
     return Axis(name, {label: {name: value} for label, value in zip(labels, values, strict=True)})
 
 
-def seed_range(where: str, count: object) -> tuple[int, ...]:
-    """Seeds 0 to count - 1; raises UserError, beginning with `where`."""
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise UserError(f"{where}: seeds: {count} is not a number of seeds from 1 up")
-    _check_runs(where, count)
-    return tuple(range(count))
+def read_seeds(where: str, asked: object) -> tuple[int, ...]:
+    """Seeds 0 to n - 1 of a number n, or those of ranges with both ends, 3..12 or 0..2,7..7.
+
+    Raises UserError, beginning with `where`.
+    """
+    ranges = _ranges(str(asked))
+    if not ranges or any(first > last for first, last in ranges):
+        kinds = "neither a number of seeds from 1 up nor a range from its first to its last seed, such as 3..12"
+        raise UserError(f"{where}: {asked!r} is {kinds}")
+    _check_runs(where, sum(last - first + 1 for first, last in ranges))
+    if (greatest := max(last for _, last in ranges)) > MOST_SEED:
+        raise UserError(f"{where}: {greatest} is above the greatest seed, {MOST_SEED}")
+    return tuple(sorted({seed for first, last in ranges for seed in range(first, last + 1)}))
+
+
+def _ranges(text: str) -> list[tuple[int, int]]:
+    """The first and last seeds of a text; none if it names no seeds."""
+    if _NUMBER.fullmatch(text):
+        return [(0, int(text) - 1)]
+    found = [_RANGE.fullmatch(part.strip()) for part in text.split(",")]
+    return [(int(part[1]), int(part[2])) for part in found if part] if all(found) else []
+
+
+def seed_ranges(seeds: Iterable[int]) -> str:
+    """The ranges of some seeds, in order."""
+    ranges: list[tuple[int, int]] = []
+    for seed in sorted(seeds):
+        follows = ranges and ranges[-1][1] == seed - 1
+        ranges.append((ranges.pop()[0] if follows else seed, seed))
+    return ",".join(f"{first}..{last}" for first, last in ranges)
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """What `read_seeds` reads as these: their number if they are the first ones, else their ranges."""
+    return str(len(seeds)) if are_first(seeds) else seed_ranges(seeds)
+
+
+def are_first(seeds: Sequence[int]) -> bool:
+    """Whether they are 0, 1, 2 and so on, without a gap."""
+    return list(seeds) == list(range(len(seeds)))
 
 
 def _check_runs(where: str, count: int) -> None:

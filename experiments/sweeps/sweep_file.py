@@ -1,7 +1,7 @@
 """Sweeps in TOML files.
 
 template = "thesis"              a template's name, or a path beside the sweep
-seeds = 10                       seeds 0 to 9
+seeds = 10                       seeds 0 to 9; "3..12" is a range, and may have others behind a comma
 backend = "ideal"                unless the command line names another one; left out: radio
 measure = ["mine.py"]            files and packages of metrics
 [set]                            variables that stay the same, and named settings: config = "C8"
@@ -37,7 +37,7 @@ from roambus.experiments.sweeps.sweep import (
     Sweep,
     narrow,
     plain_axis,
-    seed_range,
+    read_seeds,
     validate,
 )
 from roambus.experiments.templates.template import Template, find_template
@@ -67,7 +67,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         template=template,
         agents=tuple(_agent(path, *item) for item in table(path, "agents", content).items()),
         axes=tuple(_with_named(path, template, axis) for axis in axes_of_table(path, content)),
-        seeds=seed_range(str(path), content.get("seeds", 1)),
+        seeds=read_seeds(f"{path}: seeds", content.get("seeds", 1)),
         backend=backend,
         fixed=_fixed(path, template, table(path, "set", content)),
         name=path.stem,

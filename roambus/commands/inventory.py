@@ -252,12 +252,12 @@ def _row(name: str, declared: Setting | None) -> Row:
 
 
 def _sweep(name: str) -> Entry:
-    from roambus.experiments.sweeps.sweep import count_points
+    from roambus.experiments.sweeps.sweep import count_points, seeds_text
     from roambus.experiments.sweeps.sweep_file import read_sweep
 
     sweep = read_sweep(name)
     file = Path(sweep.source)
-    facts = {"template": sweep.template.stem, "runs": str(count_points(sweep)), "seeds": str(len(sweep.seeds))}
+    facts = {"template": sweep.template.stem, "runs": str(count_points(sweep)), "seeds": seeds_text(sweep.seeds)}
     agents = [
         {"name": agent.label, "agent": agent.agent, "parameters": " ".join(map("=".join, agent.parameters))}
         for agent in sweep.agents

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from roambus.commands.sweeps import PRECISION_OPTIONS, STUDY_REQUEST, PrecisionOptions, run_until_known
+from roambus.commands.sweeps import (
+    FIRST_FOR_CLAIMS,
+    PRECISION_OPTIONS,
+    STUDY_REQUEST,
+    PrecisionOptions,
+    run_until_known,
+)
 from roambus.console.options import FOLDER, REPLACE, SPARK, SWEEP_BACKEND, WORKERS, factory_of
 from roambus.console.output import answer, report_problems
 from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
@@ -62,23 +68,29 @@ def reproduce(
 
     chosen = load_study(request.name)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
+    asked = []
     for part in chosen.sweeps:
-        unlinked_below(folder, sweep_folder(folder, chosen, part).relative_to(folder) / SWEEP_FILE)
+        place = sweep_folder(folder, chosen, part)
+        unlinked_below(folder, place.relative_to(folder) / SWEEP_FILE)
+        usual = {AGENT: part.quick[AGENT]} if requested and AGENT in part.quick else {}
+        small = (part.quick, part.quick_seeds) if quick else (usual, None)
+        sweep = request.of(chosen.asked(part), *small)
+        growing = requested if requested and (part.claims or requested.metric) else None
+        if growing:
+            growing.precision(FIRST_FOR_CLAIMS, sweep.seeds)  # its mistakes show here, before the first sweep's runs
+        asked.append((part, place, sweep, growing))
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
     executor, master = make_executor(workers, spark), spark or "local[*]"
     problems = []
-    for part in chosen.sweeps:
-        usual = {AGENT: part.quick[AGENT]} if requested and AGENT in part.quick else {}
-        small = (part.quick, part.quick_seeds) if quick else (usual, None)
-        sweep, place = request.of(chosen.asked(part), *small), sweep_folder(folder, chosen, part)
+    for part, place, sweep, growing in asked:
         factory = factory_of(backend or sweep.backend)
         options = RunOptions(retry_failed=True, replace=replace)
         make = partial(run_sweep, out=place, executor=executor, run_options=options, backend=factory)
-        if requested is None or not (part.claims or requested.metric):
+        if growing is None:
             problems += make(sweep)
         else:
-            problems += run_until_known(sweep, place, requested, part.claims, part.extra, make, master)
+            problems += run_until_known(sweep, place, growing, part.claims, part.extra, make, master)
     with spark_session(master):
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)

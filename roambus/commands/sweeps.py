@@ -69,7 +69,7 @@ def sweep_request(
     sweep: str,
     settings: Sequence[str],
     agents: str | None,
-    seeds: int | None,
+    seeds: str | None,
     parameters: Sequence[str],
 ) -> Request:
     """Return the request that a command's options are; raise UserError."""
@@ -79,7 +79,7 @@ def sweep_request(
 
 
 def study_request(
-    study: str, settings: Sequence[str], agents: str | None, seeds: int | None, parameters: Sequence[str]
+    study: str, settings: Sequence[str], agents: str | None, seeds: str | None, parameters: Sequence[str]
 ) -> Request:
     """Return the request for a study; raise UserError."""
     return sweep_request(study, settings, agents, seeds, parameters)
@@ -93,10 +93,14 @@ class PrecisionOptions:
     metric: str | None
     first: int | None
 
-    def precision(self, usual_first: int, most: int) -> Precision:
-        """Return the bounds on the seeds; raise UserError."""
+    def precision(self, usual_first: int, seeds: Sequence[int]) -> Precision:
+        """Return the bounds on the number of seeds; raise UserError."""
         from roambus.experiments.precision import Precision, read_width
+        from roambus.experiments.sweeps.sweep import are_first, seed_ranges
 
+        if not are_first(seeds):
+            raise UserError(f"--precision adds seeds from 0 up, and not {seed_ranges(seeds)}: give --seeds a number")
+        most = len(seeds)
         first = self.first or min(usual_first, most)
         if first > most:
             raise UserError(f"--first-seeds: {first} are more than the {most} seeds that a point has at most: --seeds")
@@ -216,7 +220,7 @@ def run_until_known(
 
     _check_metric(requested.metric, extra)
     by_claims = bool(claims) and requested.metric is None
-    precision = requested.precision(FIRST_FOR_CLAIMS if by_claims else FIRST_FOR_METRIC, len(sweep.seeds))
+    precision = requested.precision(FIRST_FOR_CLAIMS if by_claims else FIRST_FOR_METRIC, sweep.seeds)
 
     def wanted(measured: Measurements) -> Wanted:
         if by_claims:

@@ -284,7 +284,12 @@ AGENTS = click.option(
     metavar="A,B,...",
     help="Runs these agents in place of the sweep's: names, module:Class or file.py[:Class]; --param sets parameters.",
 )
-SEEDS = click.option("--seeds", type=click.IntRange(1), help="The number of seeds.  [default: the sweep's]")
+SEEDS = click.option(
+    "--seeds",
+    metavar="N|A..B",
+    help="The number of seeds from 0 up, or a range of seeds such as 3..12; ranges may have commas between.  "
+    "[default: the sweep's]",
+)
 PRECISION = click.option(
     "--precision",
     metavar="HALF_WIDTH",

@@ -178,7 +178,7 @@ def test_runs_are_made_until_it_is_known(
 def test_more_first_seeds_than_there_may_be_are_refused() -> None:
     """A point would begin beyond its end."""
     with pytest.raises(UserError, match="--first-seeds"):
-        PrecisionOptions("0.1", None, 11).precision(5, 10)
+        PrecisionOptions("0.1", None, 11).precision(5, range(10))
 
 
 def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:

@@ -143,8 +143,8 @@ def test_the_command_of_a_whole_sweep_is_its_name() -> None:
     """Whatever was run otherwise is set."""
     whole = {"agents": dict.fromkeys(("mft", "aodv")), "axes": {"config": ["C4", "C16"], "payload": [0, 20, 60]}}
     fixed = {"time_limit": 200, "publish_until": 143, "speed": 8}
-    assert rerun_command("explain-payload", {**whole, "set": fixed}, 5) == "roambus sweep explain-payload"
-    less = rerun_command("explain-payload", {**whole, "set": {**fixed, "speed": 2}}, 2)
+    assert rerun_command("explain-payload", {**whole, "set": fixed}, range(5)) == "roambus sweep explain-payload"
+    less = rerun_command("explain-payload", {**whole, "set": {**fixed, "speed": 2}}, range(2))
     assert less == "roambus sweep explain-payload --set speed=2 --seeds 2"
 
 

@@ -181,7 +181,7 @@ def test_the_advice_for_several_values_names_a_template_of_ones_own_by_its_file(
             r'set: pause: "1" is a text, not a number, at least 0 s: write 1 without quotes',
         ),
         ("seeds = 2", 'backend = "idael"', "unknown backend 'idael': did you mean 'ideal'"),
-        ("seeds = 2", "seeds = 0", "seeds: 0 is not a number of seeds"),
+        ("seeds = 2", "seeds = 0", "seeds: 0 is neither a number of seeds from 1 up nor a range"),
         ('"thesis"', "3", "template: give the name or the path"),
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
         ("config.C", "seed.C", "axes.seed: each run has its seed: choose another name"),
