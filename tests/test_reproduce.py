@@ -62,14 +62,14 @@ def test_reproduce_ends_with_report_and_pictures_and_a_trace_damaged_later_is_na
 @pytest.mark.parametrize(
     ("options", "made"),
     [
-        ("--quick --seeds 1", (1, 1)),
-        ("--quick", (1, 2)),
-        ("--seeds 1 --set time_limit=58", (2, 1)),
-        ("--precision 9 --metric messages --first-seeds 3", (1, 3)),
+        ("--quick --seeds 4..6", (1, 3, "4..6")),
+        ("--quick", (1, 2, "2")),
+        ("--seeds 1 --set time_limit=58", (2, 1, "1")),
+        ("--precision 9 --metric messages --first-seeds 3", (1, 3, "3")),
     ],
 )
 def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
-    options: str, made: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    options: str, made: tuple[int, int, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     """In small, too, where the study says which; a precision has these agents. The report says what there was."""
     (tmp_path / "small.toml").write_text(SMALL_SWEEP)
@@ -77,10 +77,10 @@ def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
     out = tmp_path / "results"
     code = call(f"roambus reproduce {tmp_path / 'small.py'} {options} --out {out}", monkeypatch)
     assert code == 0, capsys.readouterr().err
-    agents, seeds = made
+    agents, seeds, named = made
     assert len(list(out.glob("traces/**/trace.parquet"))) == agents * seeds
     report = (out / "report.html").read_text()
-    assert f" --seeds {seeds} --" in report
+    assert f" --seeds {named} --" in report
     assert f" --set time_limit={58 if '--set' in options else 60} " in report
 
 

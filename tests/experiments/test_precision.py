@@ -22,7 +22,7 @@ from benchmarks.precision_coverage import (
     naive,
     stein,
 )
-from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs
+from roambus.bridge.runs.layout import AGENT, SEED, count_runs, further_runs, read_asked
 from roambus.bridge.system.errors import UserError
 from roambus.commands import sweeps
 from roambus.commands.sweeps import PrecisionOptions, run_until_known
@@ -39,7 +39,7 @@ from roambus.experiments.precision import (
     significance_of,
 )
 from roambus.experiments.studies.thesis.claims import THESIS_CLAIMS
-from roambus.experiments.sweeps.request_file import describe, opened_results
+from roambus.experiments.sweeps.request_file import command_of, describe, opened_results
 from roambus.experiments.sweeps.selection import override
 from roambus.experiments.sweeps.sweep import Sweep, count_points, expand, points_of
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -179,6 +179,27 @@ def test_more_first_seeds_than_there_may_be_are_refused() -> None:
     """A point would begin beyond its end."""
     with pytest.raises(UserError, match="--first-seeds"):
         PrecisionOptions("0.1", None, 11).precision(5, range(10))
+
+
+@pytest.mark.parametrize("seeds", [range(3, 13), (0, 1, 3)])
+def test_a_precision_of_other_seeds_than_the_first_is_refused(seeds: Sequence[int]) -> None:
+    """It adds seeds from 0 up, to each point as many as that needs."""
+    with pytest.raises(UserError, match=r"--precision adds seeds from 0 up, and not .*\.\..*: give --seeds a number"):
+        PrecisionOptions("0.1", None, None).precision(5, seeds)
+
+
+def test_seeds_that_a_folder_has_beyond_the_first_have_no_part_in_a_precision(tmp_path: Path) -> None:
+    """Others ask for them in the same folder; every run is counted, and named, once."""
+    grown = dataclasses.replace(SWEEP, seeds=(0, 1), more_seeds={C2: 5}, precision="--precision 0.1")
+    for sweep in (dataclasses.replace(SWEEP, seeds=(4, 5, 20)), grown):
+        with opened_results(sweep, tmp_path):
+            (tmp_path / "traces").mkdir(exist_ok=True)
+    asked = read_asked(tmp_path)
+    assert asked["seeds"] == [0, 1, 4, 5, 20]
+    assert list(further_runs(asked)) == [(C2, 2), (C2, 3)]
+    assert count_runs(asked) == 8 * 5 + 2
+    assert " --seeds 0..5,20..20 --out r" in command_of(asked, "r")
+    assert "--precision" not in command_of(asked, "r")
 
 
 def test_a_metric_that_there_is_not_is_refused_before_any_run_is_made() -> None:

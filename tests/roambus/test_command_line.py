@@ -291,6 +291,23 @@ def test_an_option_that_would_change_nothing_is_refused(refused: Refused, words:
     refused(f"error: {message}", *words.split())
 
 
+@pytest.mark.parametrize("command", ["sweep mine.toml", "reproduce thesis --quick"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--seeds 0", "--seeds: '0' is neither a number of seeds from 1 up nor a range"),
+        ("--seeds -1..3", "--seeds: '-1..3' is neither"),
+        ("--seeds 12..3", "--seeds: '12..3' is neither"),
+        ("--seeds=", "--seeds: '' is neither"),
+        ("--seeds 0..99999999", "--seeds: the number of runs is 100,000,000, above the limit"),
+        ("--seeds 3..12 --precision 0.1", "--precision adds seeds from 0 up, and not 3..12: give --seeds a number"),
+    ],
+)
+def test_seeds_that_cannot_be_are_refused(refused: Refused, command: str, option: str, message: str) -> None:
+    """In one line, before any run."""
+    refused(f"error: {message}", *command.split(), *option.split())
+
+
 def test_metrics_of_a_sweep_are_read_before_its_runs(folder: Path, refused: Refused) -> None:
     """A file without one is a mistake that would show after hours."""
     (folder / "none.py").write_text("def delay(run): return 0\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -185,6 +186,25 @@ def test_a_sweep_is_a_table_of_points(tmp_path: Path, monkeypatch: pytest.Monkey
     ]
 
 
+def test_the_seeds_of_a_sweep_can_be_a_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same runs as of the single seeds; NumPy's numbers are numbers."""
+    monkeypatch.setattr("roambus.notebook.results", lambda folder: folder)
+    settings: dict[str, Values] = {"nodes": 3, "time_limit": 1}
+    for seeds, out in (("3..5", "range"), (np.int64(2), "number")):
+        any_sweep("field", ["beacon"], settings=settings, seeds=seeds, out=tmp_path / out, backend="ideal", workers=1)
+    for seed in (3, 4, 5):
+        roambus.run("field", "beacon", settings=settings, seed=seed, out=tmp_path / "single", backend="ideal")
+    made = {out: _traces(tmp_path / out) for out in ("range", "number", "single")}
+    assert len(made["range"]) == 3
+    assert made["range"] == made["single"]
+    assert [place[-1] for place in made["number"]] == ["0", "1"]
+
+
+def _traces(results: Path) -> dict[str, bytes]:
+    files = sorted(results.rglob("trace.parquet"))
+    return {str(file.parent.relative_to(results)): file.read_bytes() for file in files}
+
+
 def test_a_run_that_fails_raises_what_went_wrong(main: ModuleType, tmp_path: Path) -> None:
     """With its folder and the agent's line."""
     text = Path(str(main.__file__)).read_text().replace("self.deliver(math, 1)", "raise ValueError('no')")
@@ -215,6 +235,8 @@ any_sweep: Any = roambus.sweep
         (lambda: any_sweep("field", [None]), "agent=None"),
         (lambda: any_sweep("field", settings=["nodes=4"]), "settings="),
         (lambda: any_sweep("field", seeds=0), "seeds=0"),
+        (lambda: any_sweep("field", seeds=[3, 12]), r"seeds=\[3, 12\]: expected how many seeds, .* or a range"),
+        (lambda: any_sweep("field", ["flooding"], seeds="12..3"), "--seeds: '12..3' is neither"),
         (lambda: any_sweep("field", workers="2"), "workers='2'"),
     ],
 )

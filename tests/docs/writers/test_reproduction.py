@@ -146,6 +146,8 @@ def test_the_command_of_a_whole_sweep_is_its_name() -> None:
     assert rerun_command("explain-payload", {**whole, "set": fixed}, range(5)) == "roambus sweep explain-payload"
     less = rerun_command("explain-payload", {**whole, "set": {**fixed, "speed": 2}}, range(2))
     assert less == "roambus sweep explain-payload --set speed=2 --seeds 2"
+    fresh = rerun_command("explain-payload", {**whole, "set": fixed}, range(5, 10))
+    assert fresh == "roambus sweep explain-payload --seeds 5..9"
 
 
 def test_every_note_is_about_what_is_checked() -> None:

@@ -116,6 +116,18 @@ def test_a_part_is_told_by_its_values_agents_and_seeds() -> None:
     assert conditions(of_thesis(part)) == f"Only a part of study thesis was run: {words}."
 
 
+def test_fresh_seeds_are_named_beside_the_studys() -> None:
+    """No command of the study makes these runs; those that are the study's in part are still fewer."""
+    fresh = whole()
+    fresh.runs["seed"] += 10
+    assert conditions(of_thesis(fresh)) == "Conditions differ from those of study thesis: seeds 10..19 (study: 0..9)."
+    assert scope_of(fresh) == OTHER
+    some = whole()
+    kept = replace(some, runs=some.runs[some.runs["seed"] >= 7])
+    assert "seeds 3 of 10;" in conditions(of_thesis(kept))
+    assert scope_of(kept) == PART
+
+
 def test_runs_that_are_missing_make_a_part() -> None:
     """Also of the whole study, and one seed less at a single point."""
     measured = whole()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roambus.experiments.sweeps.request_file import command_again
 from tests.support.agents import write_agent
 from tests.support.commands import call
 
@@ -101,6 +102,32 @@ def test_a_complete_run_of_an_agent_that_has_changed_is_replaced_on_request_only
     assert (traces(), (folder / "r/sweep.json").read_bytes()) == (before, request)
     assert call(f"{command} --backend ideal --replace", monkeypatch) == 0
     assert traces() != before
+
+
+def test_a_range_makes_the_runs_of_its_seeds_and_no_others(monkeypatch: pytest.MonkeyPatch, capfd: Captured) -> None:
+    """Byte for byte as in a sweep of all seeds; a second range is added, and one command names both."""
+    ideal = f"{SWEEP} --backend ideal"
+    assert call(ideal.replace("seeds 1", "seeds 8").replace("--out r", "--out all"), monkeypatch) == 0
+    every = _by_seed("all")
+    assert call(ideal.replace("seeds 1", "seeds 3..5"), monkeypatch) == 0
+    before = traces()
+    assert _by_seed("r") == {seed: every[seed] for seed in (3, 4, 5)}
+    capfd.readouterr()
+    assert call(ideal.replace("seeds 1", "seeds 5..7,2..2"), monkeypatch) == 0
+    assert "runs done 3, already there 1, failed 0" in capfd.readouterr().out
+    assert traces().items() >= before.items()
+    assert json.loads(Path("r/sweep.json").read_text())["seeds"] == [2, 3, 4, 5, 6, 7]
+    next(Path("r").rglob("seed=6/trace.parquet")).unlink()
+    again = command_again(Path("r"))
+    assert " --seeds 2..7 " in again
+    assert call(again, monkeypatch) == 0
+    assert "runs done 1, already there 5, failed 0" in capfd.readouterr().out
+    assert _by_seed("r") == {seed: every[seed] for seed in range(2, 8)}
+
+
+def _by_seed(results: str) -> dict[int, bytes]:
+    files = Path(results).rglob("trace.parquet")
+    return {int(file.parent.name.removeprefix("seed=")): file.read_bytes() for file in files}
 
 
 def test_more_seeds_and_agents_are_added(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.request_file import command_of, describe, opened_results
 from roambus.experiments.sweeps.runner import plan_runs
 from roambus.experiments.sweeps.selection import override, with_agents
-from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, expand, plain_axis, read_seeds, seed_ranges, seeds_text
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.template import Template, find_template
 from roambus.experiments.templates.variables import parse_scalar
@@ -182,6 +182,11 @@ def test_the_advice_for_several_values_names_a_template_of_ones_own_by_its_file(
         ),
         ("seeds = 2", 'backend = "idael"', "unknown backend 'idael': did you mean 'ideal'"),
         ("seeds = 2", "seeds = 0", "seeds: 0 is neither a number of seeds from 1 up nor a range"),
+        ("seeds = 2", 'seeds = "12..3"', "seeds: '12..3' is neither a number of seeds from 1 up nor a range from"),
+        ("seeds = 2", "seeds = [3, 12]", r"seeds: \[3, 12\] is neither"),
+        ("seeds = 2", "seeds = true", "seeds: True is neither"),
+        ("seeds = 2", 'seeds = "0..1000000"', "seeds: the number of runs is 1,000,001, above the limit"),
+        ("seeds = 2", 'seeds = "0..2147483648"', "seeds: the number of runs is 2,147,483,649, above the limit"),
         ('"thesis"', "3", "template: give the name or the path"),
         ("[2, 4.5]", "[]", "axes.speed: give a list of values, or names"),
         ("config.C", "seed.C", "axes.seed: each run has its seed: choose another name"),
@@ -206,6 +211,57 @@ def test_what_should_be_a_table_is_shown_as_one(tmp_path: Path) -> None:
         UserError, match=r"agents is not a table: write \[agents\] above a line such as mft = \{\} for each"
     ):
         read_sweep(written(tmp_path, 'template = "field"\nagents = ["mft"]\n'))
+
+
+@pytest.mark.parametrize(
+    ("asked", "seeds"),
+    [
+        (3, (0, 1, 2)),
+        ("3", (0, 1, 2)),
+        ("3..5", (3, 4, 5)),
+        ("3..3", (3,)),
+        ("0..1,7..7", (0, 1, 7)),
+        (" 7..8, 3..4 ", (3, 4, 7, 8)),
+        ("3..5,4..6", (3, 4, 5, 6)),
+        ("2147483647..2147483647", (2**31 - 1,)),
+    ],
+)
+def test_seeds_are_a_number_or_ranges(asked: object, seeds: tuple[int, ...]) -> None:
+    """A range has both of its ends, as in OMNeT++; no seed is there twice."""
+    assert read_seeds("here", asked) == seeds
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *(0, -1, 2.5, True, None, "", " ", "0", "-1", "2.5", "12..3", "3..", "..3", "..", "a..b", "-1..3", "+1..3"),
+        *("3 .. 5", "3...5", "3..5..7", "3..5,", "3..5,7", "3,5", "1_0..2_0", "\u0663..\u0665"),
+        *("1" * 5000, f"0..{'1' * 5000}"),
+    ],
+)
+def test_whatever_else_is_no_seeds(asked: object) -> None:
+    """A lone number among ranges could be a seed or how many."""
+    with pytest.raises(UserError, match=r"^here: .* is neither a number of seeds from 1 up nor a range"):
+        read_seeds("here", asked)
+
+
+def test_a_seed_that_no_run_can_have_is_refused() -> None:
+    """Before anything is rendered."""
+    with pytest.raises(UserError, match=r"^here: 2147483648 is above the greatest seed, 2147483647$"):
+        read_seeds("here", "2147483647..2147483648")
+
+
+@given(st.sets(st.integers(0, 40), min_size=1))
+def test_the_text_of_seeds_is_read_as_them(seeds: set[int]) -> None:
+    """As a command names them, and as ranges alone."""
+    assert read_seeds("", seeds_text(sorted(seeds))) == read_seeds("", seed_ranges(seeds)) == tuple(sorted(seeds))
+
+
+def test_a_range_on_the_command_line_replaces_the_files_seeds(sweep: Sweep) -> None:
+    """Which are the first two here; points are checked at the first of the range."""
+    assert [point.seed for point in expand(override(sweep, {"speed": "2", "config": "C2"}, "3..4"))] == [3, 3, 4, 4]
+    with pytest.raises(UserError, match=r"^--seeds: '3\.\.' is neither"):
+        override(sweep, {}, "3..")
 
 
 def test_a_sweep_needs_an_agent(tmp_path: Path) -> None:
