@@ -182,7 +182,7 @@ def seed_ranges(seeds: Iterable[int]) -> str:
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
-    """What `read_seeds` reads as these: their number if they are the first ones, else their ranges."""
+    """Their text for `read_seeds`: a number for the first ones, else ranges."""
     return str(len(seeds)) if are_first(seeds) else seed_ranges(seeds)
 
 

@@ -1,8 +1,8 @@
 """`roambus reproduce` runs a study from its first run to its report.
 
 It calls the functions of `sweep`, `aggregate` and `figures`, sweep by sweep, then writes the report. One Spark session
-computes all metrics, because it takes seconds to start. A study can take hours, so every results folder is checked
-first. Failed runs are retried, because a study without them has no claims.
+computes all metrics, because it takes seconds to start. A study can take hours, so all results folders and seeds
+are checked first. Failed runs are retried, because a study without them has no claims.
 """
 
 from __future__ import annotations

@@ -58,6 +58,21 @@ def test_runs_of_today_are_not_stale(page: Path) -> None:
     assert check(page.parents[1]) == (f"{page}: as today's code makes it", False)
 
 
+def test_runs_of_a_range_of_seeds_are_recorded_with_it(tmp_path: Path) -> None:
+    """The key is that of the first of them, also where the number of seeds is the sweep's own."""
+    page, sweep = tmp_path / "fresh.md", override(read_sweep("beacon"), {"nodes": "3", "time_limit": "1"}, "4..6")
+    with opened_results(sweep, tmp_path / "results"):
+        for plan in plan_runs(sweep, tmp_path / "results"):
+            execute(plan, RadioFactory())
+    assert main(["record", str(page), str(tmp_path / "results")]) == 0
+    known = read_record(page)
+    assert known is not None
+    (made,) = known["sweeps"]
+    assert made["command"].endswith(" --seeds 4..6")
+    assert stale_runs(known) == {}
+    assert stale_runs({**known, "sweeps": [{**made, "command": made["command"].removesuffix(" --seeds 4..6")}]}) != {}
+
+
 def test_a_sweep_of_the_pages_own_is_kept_as_its_text(tmp_path: Path) -> None:
     """Its runs are rendered from the text; another default would be noticed as in a sweep of ours."""
     text = 'template = "field"\nseeds = 1\n[set]\ntime_limit = 1\nnodes = 3\n[agents]\nbeacon = {}\n'

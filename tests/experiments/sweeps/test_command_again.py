@@ -72,9 +72,10 @@ def test_exactly_the_seeds_that_were_asked_for_are_named(
     seeds: list[int], more: dict[str, int], named: str, tmp_path: Path
 ) -> None:
     """As a number if they are the first ones; a precision cannot be asked for together with others."""
-    asked = {"study": None, "sweep": "tree", "template": "tree.ini.j2", "set": {}, "axes": {}, "seeds": seeds}
+    named_by = {"study": None, "sweep": "tree", "template": "tree.ini.j2", "agents": {"mft": ["mft", {}]}}
+    asked: dict[str, object] = {**named_by, "set": {}, "axes": {}, "seeds": seeds}
     grown = {"more_seeds": more, "precision": "--precision 0.1"} if more else {}
-    (tmp_path / SWEEP_FILE).write_text(json.dumps({**asked, **grown, "agents": {"mft": ["mft", {}]}}))
+    (tmp_path / SWEEP_FILE).write_text(json.dumps({**asked, **grown}))
     assert command_again(tmp_path) == f"roambus sweep tree --agents mft --seeds {named} --out {tmp_path}"
 
 

@@ -15,7 +15,7 @@ from roambus.notebook import Settings, _request
 
 def test_commands_and_python_ask_for_the_same() -> None:
     """Settings with a dot are parameters; several values have commas between."""
-    by_command = sweep_request("field", ["nodes=10,20", "speed=2"], "mft,aodv", 3, ["mft.sticky_parent=true"])
+    by_command = sweep_request("field", ["nodes=10,20", "speed=2"], "mft,aodv", "3", ["mft.sticky_parent=true"])
     settings: Settings = {"nodes": [10, 20], "speed": 2, "mft.sticky_parent": True}
     by_python = _request("field", ["mft", "aodv"], settings, 3, Path("unused"))
     assert describe(by_command.sweep()) == describe(by_python.sweep())
