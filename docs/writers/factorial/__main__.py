@@ -9,10 +9,17 @@ from pathlib import Path
 
 import click
 
-from docs.writers.factorial.tables import write_analysis, write_confirmed, write_design, write_ranked
+from docs.writers.factorial.page import write_page
+from docs.writers.factorial.tables import write_again, write_analysis, write_confirmed, write_design, write_ranked
 from roambus.bridge.system.errors import RoambusError, UserError
 
-_TASKS = {"analyse": write_analysis, "rank": write_ranked, "confirm": write_confirmed}
+_TASKS = {
+    "analyse": write_analysis,
+    "rank": write_ranked,
+    "again": write_again,
+    "confirm": write_confirmed,
+    "page": write_page,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -144,19 +144,23 @@ def design_columns() -> dict[str, np.ndarray]:
 
 
 class Extent(NamedTuple):
-    """The runs of a reading: speeds in m/s, the number of seeds from 0 on, and times in seconds."""
+    """The runs of a reading: speeds in m/s, the seeds as in a sweep's file, and times in seconds."""
 
     speeds: Sequence[int]
-    seeds: int
+    seeds: int | str
     time_limit: int = 200
     publish_until: int = 143
 
 
 SELECTING = 3
 """Seeds of the design, which selects readings. Seeds from this number on are fresh, and confirm them."""
+FRESH = 10
+"""Seeds that confirm a ranked reading: none of them selected it."""
 DESIGN = Extent((2, 8), SELECTING)
-CONFIRMING = Extent(DESIGN.speeds, SELECTING + 10)
-"""Ten fresh seeds, with the speeds and times of the design. The thesis' 700 s take 3.5 times as long."""
+CONFIRMING = Extent(DESIGN.speeds, f"{SELECTING}..{SELECTING + FRESH - 1}")
+"""The speeds and times of the design. The thesis' 700 s take 3.5 times as long."""
+AGAIN = Extent(DESIGN.speeds, "43..52")
+"""The second round: no reading of the first had these seeds."""
 
 
 def sweep_text(reading: Reading, extent: Extent) -> str:
@@ -167,7 +171,15 @@ def sweep_text(reading: Reading, extent: Extent) -> str:
         settings |= choice.settings
         parameters[MFT] |= choice.mft
         parameters[AODV] |= choice.aodv
-    lines = ['template = "thesis"', f"seeds = {extent.seeds}", "", "[set]", *_assignments(settings), "", "[axes]"]
+    lines = [
+        'template = "thesis"',
+        f"seeds = {_toml(extent.seeds)}",
+        "",
+        "[set]",
+        *_assignments(settings),
+        "",
+        "[axes]",
+    ]
     lines += [f"config.{name} = {{ {', '.join(_assignments(values))} }}" for name, values in _sizes().items()]
     lines += [f"speed = {list(extent.speeds)}", "", "[agents]"]
     for agent, given in parameters.items():

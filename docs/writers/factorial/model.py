@@ -47,11 +47,11 @@ class Prediction(NamedTuple):
     variance: Floats
 
 
-def predict(run: Floats, means: Floats, noise: float, asked: Floats) -> Prediction:
+def predict(run: Floats, means: Floats, noise: Floats, asked: Floats) -> Prediction:
     """Predict margins at the asked readings (rows of -1 and 1) from the mean margins of those that were run.
 
-    `noise` is the variance of such a mean between seeds. All readings have their seeds in common, so this error does
-    not average out, and counts again.
+    `noise` is the variance of each such mean between seeds. Readings have their seeds in common, so this error does
+    not average out, and its mean counts again.
     """
     scale = max(float(means.var()), (_ROUNDING * float(np.abs(means).max())) ** 2, np.finfo(float).tiny ** 0.5)
     covariances, towards = _kernels(run, run), _kernels(asked, run)
@@ -62,7 +62,7 @@ def predict(run: Floats, means: Floats, noise: float, asked: Floats) -> Predicti
     shares = np.array([weight for _, weight in kept]) / sum(weight for _, weight in kept)
     mean = shares @ np.array([each.mean for each in every])
     between = shares @ (np.array([each.mean for each in every]) - mean) ** 2
-    return Prediction(mean, shares @ np.array([each.variance for each in every]) + between + noise)
+    return Prediction(mean, shares @ np.array([each.variance for each in every]) + between + noise.mean())
 
 
 def _kernels(first: Floats, other: Floats) -> tuple[Floats, Floats]:
@@ -95,10 +95,10 @@ class _Fit:
 
 
 def _fit(
-    kernels: tuple[Floats, Floats], means: Floats, noise: float, scale: float, variances: tuple[float, float, float]
+    kernels: tuple[Floats, Floats], means: Floats, noise: Floats, scale: float, variances: tuple[float, float, float]
 ) -> _Fit:
     of_choices, of_pairs, rest = (scale * variance for variance in variances)
-    covariance = of_choices * kernels[0] + of_pairs * kernels[1] + (rest + noise) * np.eye(len(means))
+    covariance = of_choices * kernels[0] + of_pairs * kernels[1] + np.diag(rest + noise)
     inverse = np.linalg.inv(covariance)
     mean = float((inverse @ means).sum() / inverse.sum())
     weights = inverse @ (means - mean)
@@ -107,13 +107,14 @@ def _fit(
     return _Fit(mean, weights, inverse, of_choices, of_pairs, rest, float(likelihood))
 
 
-def left_out(run: Floats, means: Floats, noise: float) -> Prediction:
-    """Predict each row from the others."""
+def left_out(run: Floats, means: Floats, noise: Floats) -> Prediction:
+    """Predict each row from the others, with the error of its own seeds."""
     found = []
     for row in range(len(means)):
         others = np.arange(len(means)) != row
-        found.append(predict(run[others], means[others], noise, run[row : row + 1]))
-    return Prediction(np.concatenate([each.mean for each in found]), np.concatenate([each.variance for each in found]))
+        mean, variance = predict(run[others], means[others], noise[others], run[row : row + 1])
+        found.append((mean, variance - noise[others].mean() + noise[row]))
+    return Prediction(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def quantile(rows: int) -> float:
@@ -134,14 +135,14 @@ class PartModel:
     means: Floats
     sd: float
     """The standard deviation between seeds."""
-    seeds: float
-    """Seeds of a row; their harmonic mean if rows differ."""
+    seeds: Floats
+    """The number of seeds of each row."""
     without: Prediction
     """The prediction of each row from the others."""
 
     @property
-    def noise(self) -> float:
-        """The variance of a row's mean."""
+    def noise(self) -> Floats:
+        """The variance of each row's mean."""
         return self.sd**2 / self.seeds
 
     @property
@@ -180,8 +181,8 @@ def part_models(rows: pd.DataFrame) -> list[PartModel]:
 def _part_model(claim: int, part: str, world: str, rows: pd.DataFrame) -> PartModel:
     run, means = signs(rows)[OTHERS].to_numpy(dtype=float), rows[MEAN].to_numpy(dtype=float)
     # A mean varies between rows by its seeds at least; an error pooled over both worlds can be too large for one.
-    seeds = float(stats.hmean(rows[SEEDS]))
-    sd = min(pooled_sd(rows), float(np.sqrt(means.var(ddof=1) * seeds)))
+    seeds = rows[SEEDS].to_numpy(dtype=float)
+    sd = min(pooled_sd(rows), float(np.sqrt(means.var(ddof=1) * stats.hmean(seeds))))
     names = [str(name) for name in rows[READING]]
     return PartModel(claim, part, world, names, run, means, sd, seeds, left_out(run, means, sd**2 / seeds))
 

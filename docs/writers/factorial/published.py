@@ -23,6 +23,8 @@ from roambus.experiments.studies.thesis.claims import doublings
 SIZES = ("C2", "C4", "C8", "C16", "C32")
 SPEEDS = ("2", "4", "6", "8", "10")
 SEEDS = 10
+PUBLISHED = "published defaults, 700 s"
+"""The name of this result."""
 _MFT, _AODV = "MFT-PubSub", "AODV"
 _NUMBER = re.compile(r"-?[\d.]+")
 
@@ -200,7 +202,7 @@ def _rows(book: Book, sentence: Sentence) -> Iterator[tuple[object, ...]]:
             published = book.claims[book.claims["claim"] == int(sentence.claims)]
             said, numbers = str(published["verdict"].iloc[0]), "as published"
         words = (sentence.claims, sentence.words, side, test.reading, said, numbers, sentence.note)
-        yield ("published defaults, 700 s", SEEDS, *words)
+        yield (PUBLISHED, SEEDS, *words)
 
 
 def _worded(part: Bounded) -> str:

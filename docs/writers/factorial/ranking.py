@@ -14,17 +14,17 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from docs.writers.factorial.design import CONFIRMING, DESIGN, LINK, NAMES, SELECTING, UNCOUNTED, every_reading, signs
+from docs.writers.factorial.design import CONFIRMING, DESIGN, FRESH, LINK, NAMES, UNCOUNTED, every_reading, signs
 from docs.writers.factorial.effects import WORLD, in_world
 from docs.writers.factorial.model import OTHERS, Floats, PartModel, Prediction, part_models
 from docs.writers.factorial.quantities import CLAIM, PART, SD
 from roambus.experiments.claims import SIGNIFICANCE, Verdict
 
-FRESH = CONFIRMING.seeds - SELECTING
-"""Seeds that confirm a ranked reading: none of them selected it."""
 LONGER = CONFIRMING.publish_until / DESIGN.publish_until
 """How much longer confirming runs publish. Seeds vary less in them, beside the margin: by the root of that."""
 TOP = 12
+SEVERAL = (9, 10)
+"""Numbers of claims whose probabilities are given."""
 EXPECTED = "expected"
 POWER = 0.8
 _SPREADS = (np.arange(20) + 0.5) / 20
@@ -85,7 +85,7 @@ def ranked_count(rows: pd.DataFrame, seeds: int) -> pd.DataFrame:
             by_claim.setdefault(claim, np.zeros(len(readings)))[here] = probability
     every = np.array(list(by_claim.values()))
     named = {f"claim {claim}": probability for claim, probability in by_claim.items()}
-    several = {f"{number} or more": at_least(every, number) for number in (9, 10)}
+    several = {f"{number} or more": at_least(every, number) for number in SEVERAL}
     return readings.assign(**named, **{EXPECTED: every.sum(axis=0)}, **several)
 
 
@@ -99,10 +99,10 @@ def at_least(probabilities: Floats, number: int) -> Floats:
     return np.asarray(counts[number:].sum(axis=0))
 
 
-def top(table: pd.DataFrame, number: int = TOP) -> pd.DataFrame:
+def top(table: pd.DataFrame, number: int = TOP, name: str = "top") -> pd.DataFrame:
     """The readings to run, the highest first, each once: runs are the same for both counts of messages."""
     chosen = table.drop_duplicates(NAMES).head(number).reset_index(drop=True)
-    chosen.insert(0, "name", [f"top-{place:02}" for place in range(1, len(chosen) + 1)])
+    chosen.insert(0, "name", [f"{name}-{place:02}" for place in range(1, len(chosen) + 1)])
     return chosen
 
 
@@ -125,7 +125,7 @@ def verdicts_left_out(models: Sequence[PartModel], said: pd.DataFrame) -> pd.Dat
 
 def _expected(model: PartModel) -> Floats:
     wide = Prediction(model.without.mean, model.without.variance * model.widening**2)
-    return holding(wide, model.sd, max(2, round(model.seeds)))
+    return holding(wide, model.sd, max(2, round(float(stats.hmean(model.seeds)))))
 
 
 def power_table(models: Sequence[PartModel], seeds: Sequence[int] = (3, 10, 30)) -> pd.DataFrame:

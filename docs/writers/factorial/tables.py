@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 
 from docs.writers.factorial.design import (
+    AGAIN,
     CONFIRMING,
     DESIGN,
+    FRESH,
     NAMES,
     SELECTING,
     UNCOUNTED,
+    Extent,
     Reading,
     changes,
     reading_in,
@@ -47,7 +50,8 @@ from docs.writers.factorial.quantities import (
     row_means,
     verdicts,
 )
-from docs.writers.factorial.ranking import EXPECTED, FRESH, power_table, ranked, top, verdicts_left_out
+from docs.writers.factorial.ranking import EXPECTED, power_table, ranked, top, verdicts_left_out
+from docs.writers.factorial.rounds import next_readings, pooled_rows
 from docs.writers.factorial.sides import side_table
 from roambus.bridge.runs.layout import SEED
 from roambus.bridge.system.errors import UserError
@@ -55,7 +59,7 @@ from roambus.experiments.claims import SIGNIFICANCE, Part, Verdict, holm
 
 PREDICTIONS = Path(__file__).parents[2] / "results" / "open-choices-together-predictions.csv"
 REPRODUCTION = PREDICTIONS.parent / "reproduction"
-ROWS, RANKED, BY_HAND = "rows.csv", "ranked.csv", "expected.csv"
+ROWS, RANKED, AGAIN_RANKED, BY_HAND = "rows.csv", "ranked.csv", "ranked-again.csv", "expected.csv"
 _DIGITS = "%.4g"
 NAME, CHANGES, WHICH = "name", "changes", "which"
 
@@ -160,10 +164,26 @@ def write_ranked(folder: Path, out: Path) -> None:
     coverage_table(models).to_csv(out / "coverage.csv", index=False, float_format=_DIGITS)
     verdicts_left_out(models, read_verdicts(out)).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
     power_table(models).to_csv(out / "power.csv", index=False, float_format=_DIGITS)
-    chosen = top(ranked(rows))
-    expectations(chosen).to_csv(out / RANKED, index=False, float_format="%.2f")
-    by_name = {row[NAME]: reading_in(row) for _, row in chosen.iterrows()}
-    write_sweeps(folder, by_name, CONFIRMING)
+    _write_chosen(top(ranked(rows)), out / RANKED, folder, CONFIRMING)
+
+
+def write_again(folder: Path, out: Path) -> None:
+    """Write the second round's readings, from all that were run; raises UserError, OSError."""
+    asked = read_expectations(out)
+    confirmed = {
+        name: reading_of(str(words))
+        for name, words in zip(asked[NAME], asked[CHANGES], strict=True)
+        if is_there(name, folder, out)
+    }
+    named = {**readings(), **confirmed}
+    run = ((named[name], measured) for name, measured in measured_readings(named, folder, out))
+    chosen = next_readings(pooled_rows(run), confirmed.values())
+    _write_chosen(chosen, out / AGAIN_RANKED, folder, AGAIN)
+
+
+def _write_chosen(chosen: pd.DataFrame, file: Path, folder: Path, extent: Extent) -> None:
+    expectations(chosen).to_csv(file, index=False, float_format="%.2f")
+    write_sweeps(folder, {row[NAME]: reading_in(row) for _, row in chosen.iterrows()}, extent)
 
 
 def expectations(chosen: pd.DataFrame) -> pd.DataFrame:
@@ -203,7 +223,8 @@ def write_confirmed(folder: Path, out: Path) -> None:
 
 def read_expectations(out: Path) -> pd.DataFrame:
     """The expectations by hand and by the model, in one table; raises UserError."""
-    tables = [pd.read_csv(file, dtype=str) for name in (BY_HAND, RANKED) if (file := out / name).is_file()]
+    there = [out / name for name in (BY_HAND, RANKED, AGAIN_RANKED) if (out / name).is_file()]
+    tables = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in there]
     if not tables:
         raise UserError(f"{out}: neither {BY_HAND} nor {RANKED} is there: write one with the task rank")
     return pd.concat(tables, ignore_index=True)

@@ -27,6 +27,7 @@ from tests.docs.writers.factorial.made_up import margins
 RUN = np.array([[1.0 if row[name] else -1.0 for name in OTHERS] for row in readings().values() if not row["link"]])
 PAIRS = list(itertools.combinations(range(len(OTHERS)), 2))
 NOISE = 0.1
+SEEDS_ERROR = np.full(len(RUN), NOISE**2)
 
 
 def worlds(number: int, *, pairs: float) -> Iterator[tuple[Floats, Floats, Floats]]:
@@ -48,7 +49,7 @@ def test_intervals_of_readings_that_were_not_run_cover_about_95_percent(pairs: f
     """With pairs of little effect, of some, and of as much as the choices together."""
     covered = []
     for means, asked, truth in worlds(12, pairs=pairs):
-        found = predict(RUN, means, NOISE**2, asked)
+        found = predict(RUN, means, SEEDS_ERROR, asked)
         covered.append(np.abs(found.mean - truth) <= quantile(len(means)) * np.sqrt(found.variance))
     assert 0.93 <= np.mean(covered) <= 0.99
 
@@ -67,7 +68,7 @@ def test_intervals_of_rows_left_out_cover_them() -> None:
     """About 95 % of the rows, from all others."""
     inside = []
     for means, _, _ in worlds(6, pairs=0.3):
-        without = left_out(RUN, means, NOISE**2)
+        without = left_out(RUN, means, SEEDS_ERROR)
         inside.append(np.abs(means - without.mean) <= quantile(len(means) - 1) * np.sqrt(without.variance))
     assert 0.88 <= np.mean(inside) <= 1
 
@@ -75,12 +76,22 @@ def test_intervals_of_rows_left_out_cover_them() -> None:
 def test_what_is_known_of_a_row_is_close_to_its_mean() -> None:
     """A row that was run has a narrower interval than one that was not."""
     means, asked, _ = next(worlds(1, pairs=0.3))
-    assert predict(RUN, means, NOISE**2, RUN).variance.mean() < predict(RUN, means, NOISE**2, asked).variance.mean()
+    ran, others = (predict(RUN, means, SEEDS_ERROR, at).variance for at in (RUN, asked))
+    assert ran.mean() < others.mean()
+
+
+def test_a_row_of_many_seeds_counts_more_than_one_of_few() -> None:
+    """A prediction at a row is closer to its mean if that has no error of its own."""
+    means, _, _ = next(worlds(1, pairs=0.3))
+    errors = np.full(len(RUN), 4.0)
+    sure = np.where(np.arange(len(RUN)) == 0, 1e-6, errors)
+    first = [float(abs(predict(RUN, means, noise, RUN[:1]).mean - means[:1])[0]) for noise in (sure, errors)]
+    assert first[0] < first[1] / 2
 
 
 def test_equal_rows_are_predicted_exactly() -> None:
     """Without any variance there is no doubt, and no division by it."""
-    found = predict(RUN, np.full(len(RUN), 3.0), 0.0, RUN)
+    found = predict(RUN, np.full(len(RUN), 3.0), np.zeros(len(RUN)), RUN)
     assert found.mean == pytest.approx(np.full(len(RUN), 3.0))
     assert found.variance == pytest.approx(np.zeros(len(RUN)), abs=1e-9)
 

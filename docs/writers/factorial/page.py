@@ -1,0 +1,173 @@
+"""The tables on the page of open choices, from the files beside it.
+
+Each table is found on the page by its heading row, and written anew from its file. So no number in a table is copied
+by hand. The page's sentences are not written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from docs.writers.factorial.design import UNCOUNTED
+from docs.writers.factorial.effects import LINKED, WORLD
+from docs.writers.factorial.published import PUBLISHED
+from docs.writers.factorial.quantities import CLAIM, PART
+from docs.writers.factorial.ranking import EXPECTED
+from docs.writers.factorial.sides import JUDGED, MILDER, STRICTER
+from roambus.bridge.system.errors import UserError
+from roambus.experiments.claims import Verdict
+
+PAGE = "open-choices.md"
+OPEN = (3, 4, 11, 12, 13, 16)
+"""Claims whose verdict is open in the readings that the model ranks first."""
+UNSEEN = (2, 3, 4, 11, 12, 13)
+"""Claims that three seeds can miss."""
+
+_COUNTED = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NOT_SIGNIFICANT)
+
+Row = Sequence[object]
+
+
+def write_page(folder: Path, out: Path) -> None:
+    """Write the page's tables anew from the files of the folder; raises UserError, OSError."""
+    page = out / PAGE
+    text = page.read_text(encoding="utf-8")
+    for table in page_tables(folder):
+        text = rewritten(text, table)
+    page.write_text(text, encoding="utf-8")
+
+
+def page_tables(folder: Path) -> Iterator[list[str]]:
+    """Yield the lines of each table; raises UserError."""
+    run = _read(folder / "run.csv")
+    yield _run_lines(run)
+    for name, head in (("ranked.csv", "First round"), ("ranked-again.csv", "Second round")):
+        if (file := folder / name).is_file():
+            yield _ranked_lines(_read(file), head)
+            yield _kept_promises(_read(file), run, head)
+    yield _power_lines(_read(folder / "power.csv"))
+    sides = _read(folder / "sides.csv")
+    yield _side_lines(sides)
+    yield _words_of_sides(sides)
+
+
+def rewritten(text: str, table: Sequence[str]) -> str:
+    """The text with this table in place of that with the same heading row; raises UserError for none."""
+    lines = text.split("\n")
+    if table[0] not in lines:
+        raise UserError(f"{PAGE}: no table has the heading {table[0]}")
+    first = last = lines.index(table[0])
+    while last < len(lines) and lines[last].startswith("|"):
+        last += 1
+    return "\n".join([*lines[:first], *table, *lines[last:]])
+
+
+def _read(file: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(file, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {error}: write it with the other tasks") from None
+
+
+def _lines(head: Sequence[str], rows: Sequence[Row]) -> list[str]:
+    return [f"| {' | '.join(map(str, cells))} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def _run_lines(run: pd.DataFrame) -> list[str]:
+    head = ["Reading", "Choices the other way", "Acks count", "Expected", "Seeds", "Found", "Claims that hold"]
+    rows = [
+        [
+            row["name"],
+            row["changes"] or "none",
+            _acks(row),
+            row[EXPECTED],
+            row["seeds"] or "not run",
+            row["found"],
+            row["which"],
+            row["found with fresh"],
+            row["found by Holm"],
+        ]
+        for row in run.to_dict("records")
+    ]
+    return _lines([*head, "With fresh seeds", "By Holm over claims"], rows)
+
+
+def _acks(row: Mapping[Hashable, str]) -> str:
+    return "no" if row[UNCOUNTED] == "1" else "yes"
+
+
+def _ranked_lines(ranked: pd.DataFrame, title: str) -> list[str]:
+    head = [title, "Choices the other way", "Acks count", "Expected", "9 or more", "10 or more"]
+    rows = [
+        [
+            row["name"],
+            row["changes"],
+            _acks(row),
+            *(row[column] for column in (EXPECTED, "9 or more", "10 or more")),
+            *(row[f"claim {claim}"] for claim in OPEN),
+        ]
+        for row in ranked.to_dict("records")
+    ]
+    return _lines([*head, *(f"P({claim})" for claim in OPEN)], rows)
+
+
+def _kept_promises(ranked: pd.DataFrame, run: pd.DataFrame, title: str) -> list[str]:
+    """For each claim the number of readings that the model expects to make it hold, of those run, and that found."""
+    found = run[run["found"] != ""].set_index("name")["which"].str.split()
+    there = ranked[ranked["name"].isin(found.index)]
+    claims = [column for column in ranked if str(column).startswith("claim ")]
+    rows = [
+        (
+            column.removeprefix("claim "),
+            f"{there[column].astype(float).sum():.2f}",
+            sum(column.removeprefix("claim ") in found[name] for name in there["name"]),
+        )
+        for column in map(str, claims)
+    ]
+    return _lines([f"{title}: claim", f"Expected of {len(there)}", "Found"], rows)
+
+
+def _power_lines(power: pd.DataFrame) -> list[str]:
+    numbers = ("3", "10", "30")
+    chosen = power[(power[WORLD] == LINKED) & power[CLAIM].isin([str(claim) for claim in UNSEEN])]
+    margins, missed = ([f"{what} {n} seeds" for n in numbers] for what in ("seen with", "leaning, unseen with"))
+    open_rows = chosen[(chosen[missed].astype(int) > 0).any(axis=1)]
+    rows = [
+        [row[CLAIM], _short(row[PART]), *(row[n] for n in margins), row["leaning"], *(row[n] for n in missed)]
+        for row in open_rows.to_dict("records")
+    ]
+    unseen = [f"unseen with {n}" for n in numbers]
+    return _lines(["Claim", "Part", "3 seeds", "10", "30", "Rows that lean", *unseen], rows)
+
+
+def _short(part: str) -> str:
+    return part.removesuffix(", mean over speeds")
+
+
+def _side_lines(sides: pd.DataFrame) -> list[str]:
+    """A row for the published defaults, and one that counts the verdicts of all readings that were run."""
+    rows: list[Row] = []
+    for claim, of_claim in sides.groupby(CLAIM, sort=False):
+        published = of_claim["result"] == PUBLISHED
+        found = dict(zip(of_claim["side"][published], of_claim["verdict"][published], strict=True))
+        ran = of_claim[~published]
+        counts = {str(side): _counts(of_side["verdict"]) for side, of_side in ran.groupby("side")}
+        for cells, verdicts in (
+            ((claim, of_claim["sentence"].iloc[0], "defaults"), found),
+            (("", "", f"{ran['result'].nunique()} results"), counts),
+        ):
+            rows.append((*cells, *(verdicts.get(side, "") for side in (STRICTER, JUDGED, MILDER))))
+    return _lines(["Claim", "Sentence, in our words", "Result", "Stricter", "As judged", "Milder"], rows)
+
+
+def _counts(verdicts: pd.Series[str]) -> str:
+    """How many hold, do not hold, and are not significant."""
+    return " / ".join(str((verdicts == each.value).sum()) for each in _COUNTED)
+
+
+def _words_of_sides(sides: pd.DataFrame) -> list[str]:
+    others = sides[sides["side"] != JUDGED].drop_duplicates([CLAIM, "side"])
+    return _lines(["Claim", "Side", "Reading"], others[[CLAIM, "side", "reading"]].to_numpy().tolist())
