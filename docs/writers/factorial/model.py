@@ -168,6 +168,25 @@ class PartModel:
         return Prediction(plain.mean, plain.variance * self.widening**2)
 
 
+def foreseen(models: list[PartModel], rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each part of readings that were run later: its mean, and the interval that the models give it.
+
+    Rows left out of a design share its chains, so they cannot show which pair of a chain acts. Readings outside of
+    the design can. The interval has the error of their own seeds.
+    """
+    found = []
+    for model in models:
+        here = rows[(rows[CLAIM] == model.claim) & (rows[PART] == model.part) & in_world(model.world, rows[LINK])]
+        at = model.at(signs(here)[OTHERS].to_numpy(dtype=float))
+        half = quantile(len(model.means)) * np.sqrt(at.variance + model.sd**2 / here[SEEDS].to_numpy(dtype=float))
+        inside = np.abs(here[MEAN].to_numpy() - at.mean) <= half
+        found += [
+            (model.claim, model.part, *row)
+            for row in zip(here[READING], here[MEAN], at.mean, half, inside, strict=True)
+        ]
+    return pd.DataFrame(found, columns=[CLAIM, PART, READING, MEAN, "predicted", "half width", "inside"])
+
+
 def part_models(rows: pd.DataFrame) -> list[PartModel]:
     """A model for each part and world, from `row_means` of one count of messages with a column for each choice."""
     models = []

@@ -14,7 +14,7 @@ import pandas as pd
 from docs.writers.factorial.design import UNCOUNTED
 from docs.writers.factorial.effects import LINKED, WORLD
 from docs.writers.factorial.published import PUBLISHED
-from docs.writers.factorial.quantities import CLAIM, PART
+from docs.writers.factorial.quantities import CLAIM, PART, READING
 from docs.writers.factorial.ranking import EXPECTED
 from docs.writers.factorial.sides import JUDGED, MILDER, STRICTER
 from roambus.bridge.system.errors import UserError
@@ -48,6 +48,8 @@ def page_tables(folder: Path) -> Iterator[list[str]]:
         if (file := folder / name).is_file():
             yield _ranked_lines(_read(file), head)
             yield _kept_promises(_read(file), run, head)
+    if (file := folder / "foreseen.csv").is_file():
+        yield _foreseen_lines(_read(file))
     yield _power_lines(_read(folder / "power.csv"))
     sides = _read(folder / "sides.csv")
     yield _side_lines(sides)
@@ -128,6 +130,15 @@ def _kept_promises(ranked: pd.DataFrame, run: pd.DataFrame, title: str) -> list[
         for column in map(str, claims)
     ]
     return _lines([f"{title}: claim", f"Expected of {len(there)}", "Found"], rows)
+
+
+def _foreseen_lines(foreseen: pd.DataFrame) -> list[str]:
+    """For each claim the margins of readings outside of the design, and those inside of their intervals."""
+    rows = [
+        (claim, of_claim[READING].nunique(), len(of_claim), (of_claim["inside"] == "True").sum())
+        for claim, of_claim in [*foreseen.groupby(CLAIM, sort=False), ("all", foreseen)]
+    ]
+    return _lines(["Claim", "Readings run later", "Margins", "Inside of 95 % intervals"], rows)
 
 
 def _power_lines(power: pd.DataFrame) -> list[str]:

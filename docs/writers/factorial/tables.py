@@ -36,7 +36,7 @@ from docs.writers.factorial.effects import (
     found_signs,
 )
 from docs.writers.factorial.kept import is_there, measured_readings
-from docs.writers.factorial.model import coverage_table, part_models
+from docs.writers.factorial.model import coverage_table, foreseen, part_models
 from docs.writers.factorial.published import published_sides
 from docs.writers.factorial.quantities import (
     CLAIM,
@@ -49,6 +49,7 @@ from docs.writers.factorial.quantities import (
     results,
     row_means,
     verdicts,
+    without_acknowledgements,
 )
 from docs.writers.factorial.ranking import EXPECTED, power_table, ranked, top, verdicts_left_out
 from docs.writers.factorial.rounds import next_readings, pooled_rows
@@ -56,6 +57,7 @@ from docs.writers.factorial.sides import side_table
 from roambus.bridge.runs.layout import SEED
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import SIGNIFICANCE, Part, Verdict, holm
+from roambus.experiments.measurements import Measurements
 
 PREDICTIONS = Path(__file__).parents[2] / "results" / "open-choices-together-predictions.csv"
 REPRODUCTION = PREDICTIONS.parent / "reproduction"
@@ -168,7 +170,7 @@ def write_ranked(folder: Path, out: Path) -> None:
 
 
 def write_again(folder: Path, out: Path) -> None:
-    """Write the second round's readings, from all that were run; raises UserError, OSError."""
+    """Write how the first round's model did, and a second round from all that was run; raises UserError, OSError."""
     asked = read_expectations(out)
     confirmed = {
         name: reading_of(str(words))
@@ -176,8 +178,13 @@ def write_again(folder: Path, out: Path) -> None:
         if is_there(name, folder, out)
     }
     named = {**readings(), **confirmed}
-    run = ((named[name], measured) for name, measured in measured_readings(named, folder, out))
-    chosen = next_readings(pooled_rows(run), confirmed.values())
+    rows = pooled_rows((named[name], measured) for name, measured in measured_readings(named, folder, out))
+    first, counted = read_rows(out), rows[rows[UNCOUNTED] == 0]
+    new = counted[~counted[READING].isin(map(changes, readings().values()))]
+    models = part_models(first[first[UNCOUNTED] == 0])
+    foreseen(models, new).to_csv(out / "foreseen.csv", index=False, float_format=_DIGITS)
+    coverage_table(part_models(counted)).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
+    chosen = next_readings(rows, confirmed.values())
     _write_chosen(chosen, out / AGAIN_RANKED, folder, AGAIN)
 
 
@@ -215,10 +222,17 @@ def write_confirmed(folder: Path, out: Path) -> None:
     measured = dict(measured_readings(there, folder, out))
     margins = margins_of(measured.items()) if there else None
     run_table(asked, margins).to_csv(out / "run.csv", index=False)
-    sides = [published_sides(REPRODUCTION), *starmap(side_table, measured.items())]
+    ways = dict(zip(asked[NAME], asked[UNCOUNTED], strict=True))
+    counted = ((name, _as_counted(runs, ways[name])) for name, runs in measured.items())
+    sides = [published_sides(REPRODUCTION), *starmap(side_table, counted)]
     pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
+
+
+def _as_counted(measured: Measurements, uncounted: str) -> Measurements:
+    """The runs with the count of messages that the expectation is about."""
+    return without_acknowledgements(measured) if int(uncounted) else measured
 
 
 def read_expectations(out: Path) -> pd.DataFrame:

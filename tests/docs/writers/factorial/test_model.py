@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -15,6 +16,7 @@ from docs.writers.factorial.model import (
     OTHERS,
     Floats,
     coverage_table,
+    foreseen,
     left_out,
     part_models,
     predict,
@@ -94,6 +96,35 @@ def test_equal_rows_are_predicted_exactly() -> None:
     found = predict(RUN, np.full(len(RUN), 3.0), np.zeros(len(RUN)), RUN)
     assert found.mean == pytest.approx(np.full(len(RUN), 3.0))
     assert found.variance == pytest.approx(np.zeros(len(RUN)), abs=1e-9)
+
+
+def test_few_large_pairs_escape_the_intervals() -> None:
+    """Two pairs as large as the choices act as others of their chains: rows left out cannot tell, new readings do."""
+    left, new = [], []
+    for start in range(12):
+        rng = np.random.default_rng(start)
+        mains, both = rng.normal(0, 1, len(OTHERS)), np.zeros(len(PAIRS))
+        both[rng.choice(len(PAIRS), 5, replace=False)] = rng.choice([-1.0, 1.0], 5)
+        asked = rng.choice([-1.0, 1.0], (200, len(OTHERS)))
+        truth, means = (at @ mains + _products(at) @ both for at in (asked, RUN))
+        found, without = predict(RUN, means, SEEDS_ERROR, asked), left_out(RUN, means, SEEDS_ERROR)
+        new.append(np.abs(found.mean - truth) <= quantile(len(means)) * np.sqrt(found.variance))
+        left.append(np.abs(means - without.mean) <= quantile(len(means) - 1) * np.sqrt(without.variance))
+    assert np.mean(left) > 0.95
+    assert 0.5 < np.mean(new) < 0.93
+
+
+def test_readings_run_later_are_inside_or_outside_of_what_was_foreseen() -> None:
+    """Load adds two: a reading with as much is inside, and one with ten times as much is not."""
+    made = margins({1: lambda row: 2.0 * row["load"]}, noise=0.1)
+    models = part_models(with_choices(row_means(made[made["without-acks"] == 0])))
+    rows = [("load", 2.1, 10, reading_of("load")), ("load profile", 20.0, 10, reading_of("load profile"))]
+    later = pd.DataFrame(
+        [{"reading": name, "claim": 1, "part": "part", "mean": mean, "seeds": n, **way} for name, mean, n, way in rows]
+    )
+    table = foreseen(models, later).set_index("reading")
+    assert table["inside"].to_dict() == {"load": True, "load profile": False}
+    assert table.loc["load", "predicted"] == pytest.approx(2.0, abs=0.2)
 
 
 def test_worlds_are_modelled_apart() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from docs.writers.factorial import ranking, tables
 from docs.writers.factorial.__main__ import main
-from docs.writers.factorial.design import LINK, UNCOUNTED, every_reading, readings
+from docs.writers.factorial.design import LINK, UNCOUNTED, changes, every_reading, readings
 from docs.writers.factorial.effects import BARE, LINKED, effects
+from docs.writers.factorial.kept import keep, table_of
 from docs.writers.factorial.quantities import parts_of, row_means
 from docs.writers.factorial.ranking import top
 from docs.writers.factorial.tables import (
@@ -22,10 +23,11 @@ from docs.writers.factorial.tables import (
     run_table,
     unlike_claims,
     verdict_table,
+    with_choices,
     write_confirmed,
 )
 from tests.docs.writers.factorial.made_up import margins
-from tests.experiments.measured import measurements, write_measurements
+from tests.experiments.measured import Run, measurements, plausible, write_measurements
 
 TURNED = margins({1: lambda row: row["load"] * (3.0 if row[LINK] else -3.0) + 1.0, 2: lambda _: 5.0})
 
@@ -95,6 +97,49 @@ def test_results_that_are_there_are_confirmed_and_others_wait(tmp_path: Path) ->
     assert run["found"].notna().to_dict() == {"mine": True, "later": False}
     assert set(pd.read_csv(tmp_path / "best.csv")["reading"]) == {"mine"}
     assert set(pd.read_csv(tmp_path / "sides.csv")["result"]) == {"mine", "published defaults, 700 s"}
+
+
+def test_sides_count_messages_as_the_expectation_does(tmp_path: Path) -> None:
+    """Half of AODV's messages are acknowledgements at C4, and none at C2: its exponent of size is 1 less."""
+    for name, way in (("with", 0), ("without", 1)):
+        (tmp_path / "results" / name / "metrics").mkdir(parents=True)
+        made = measurements(_acknowledged, configs=("C2", "C4"), speeds=("8",), seeds=2)
+        write_measurements(made, tmp_path / "results" / name)
+        with (tmp_path / "expected.csv").open("a") as file:
+            file.write(f"name,changes,{UNCOUNTED},expected\n" * (way == 0) + f"{name},load,{way},9\n")
+    write_confirmed(tmp_path, tmp_path)
+    sides = pd.read_csv(tmp_path / "sides.csv").set_index(["result", "claim", "side"])["numbers"]
+    exponents = [sides[name, "9, first half", "stricter"].split(":")[1].split()[0] for name in ("with", "without")]
+    assert [float(each) for each in exponents] == [2.0, 1.0]
+
+
+def _acknowledged(agent: str, config: str, speed: str, seed: int) -> Run:
+    run = plausible(agent, config, speed, seed)
+    large = config == "C4"
+    return run | {"messages": 400 if large else 100, "messages_per_node": 40 if large else 10, "sent_ACK": 200 * large}
+
+
+def test_the_second_round_says_how_the_first_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reading outside of the design stands beside its intervals, and is not asked for again."""
+    few = every_reading()[lambda table: table.drop(columns=["load", "profile", "places"]).sum(axis=1) == 0]
+    monkeypatch.setattr(ranking, "every_reading", lambda: few.reset_index(drop=True))
+    means = row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1, uncounted=0.01))
+    means.to_csv(tmp_path / "rows.csv", index=False)
+    rows = with_choices(means)
+    rows["reading"] = rows["reading"].map({name: changes(reading) for name, reading in readings().items()})
+    mine = rows[rows["reading"] == ""].assign(reading="load", load=True, mean=3.0, seeds=10)
+    keep(measurements(configs=("C2",), speeds=("2",), seeds=1), table_of("mine", tmp_path))
+    monkeypatch.setattr(tables, "measured_readings", lambda names, *_: ((name, name) for name in names))
+    monkeypatch.setattr(tables, "pooled_rows", lambda read: pd.concat([rows, mine][: len(list(read)) - 31]))
+    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\nlater,places,0,8\n")
+    assert main(["again", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 0
+    found = pd.read_csv(tmp_path / "foreseen.csv")
+    assert found[["reading", "inside"]].to_numpy().tolist() == [["load", True]]
+    assert pd.read_csv(tmp_path / "coverage-again.csv")["rows"].tolist() == [17, 16]
+    again = pd.read_csv(tmp_path / "ranked-again.csv", keep_default_na=False)
+    assert len(again) == 4
+    assert "load" not in set(again["changes"])
+    assert (tmp_path / "sweeps" / "next-01.toml").is_file()
 
 
 @pytest.mark.parametrize(
