@@ -129,7 +129,9 @@ def _kept_promises(ranked: pd.DataFrame, run: pd.DataFrame, title: str) -> list[
         )
         for column in map(str, claims)
     ]
-    return _lines([f"{title}: claim", f"Expected of {len(there)}", "Found"], rows)
+    return _lines(
+        [f"{title}: claim", "Readings expected to make it hold", "Found"], [*rows, ("readings run", "", len(there))]
+    )
 
 
 def _foreseen_lines(foreseen: pd.DataFrame) -> list[str]:

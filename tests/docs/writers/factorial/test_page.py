@@ -54,7 +54,7 @@ def test_promises_are_counted_for_readings_that_were_run(tmp_path: Path) -> None
     for name, head in (("power.csv", "claim,part,readings"), ("sides.csv", "result,seeds,claim,sentence,side,verdict")):
         (tmp_path / name).write_text(head + "\n")
     _, _, promises, *_ = _tables_before_power(tmp_path)
-    assert promises[0] == "| First round: claim | Expected of 2 | Found |"
+    assert promises[-1] == "| readings run |  | 2 |"
     assert "| 13 | 1.10 | 1 |" in promises
     assert "| 3 | 1.40 | 1 |" in promises
 
