@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from docs.writers.factorial.design import DESIGN, NAMES, Reading, changes, reading_in
+from docs.writers.factorial.design import AGAIN_SEEDS, DESIGN, NAMES, Reading, changes, reading_in
 from docs.writers.factorial.quantities import CLAIM, KEYS, PART, READING, margins_of, row_means
 from docs.writers.factorial.ranking import ranked, top
 from roambus.bridge.runs.layout import SEED
@@ -20,7 +20,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.thesis.claims import SPEED
 from roambus.spark.aggregation.aggregate import mean_points
 
-NEXT = 4
+NEXT = 2
 """Readings of the second round."""
 ORDER = "10 or more"
 
@@ -44,7 +44,7 @@ def _at_common_speeds(measured: Measurements) -> Measurements:
 
 def next_readings(rows: pd.DataFrame, confirmed: Iterable[Reading]) -> pd.DataFrame:
     """The readings of the second round, with their names and the probability of each claim."""
-    table = ranked(rows)
+    table = ranked(rows, AGAIN_SEEDS)
     known = {changes(reading) for reading in confirmed}
     fresh = table[[changes(reading_in(row)) not in known for _, row in table[NAMES].iterrows()]]
     return top(fresh.sort_values(ORDER, ascending=False, kind="stable"), NEXT, "next")

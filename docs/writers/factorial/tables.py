@@ -11,6 +11,7 @@ import pandas as pd
 
 from docs.writers.factorial.design import (
     AGAIN,
+    AGAIN_SEEDS,
     CONFIRMING,
     DESIGN,
     FRESH,
@@ -166,7 +167,7 @@ def write_ranked(folder: Path, out: Path) -> None:
     coverage_table(models).to_csv(out / "coverage.csv", index=False, float_format=_DIGITS)
     verdicts_left_out(models, read_verdicts(out)).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
     power_table(models).to_csv(out / "power.csv", index=False, float_format=_DIGITS)
-    _write_chosen(top(ranked(rows)), out / RANKED, folder, CONFIRMING)
+    _write_chosen(top(ranked(rows)), FRESH, out / RANKED, folder, CONFIRMING)
 
 
 def write_again(folder: Path, out: Path) -> None:
@@ -185,21 +186,21 @@ def write_again(folder: Path, out: Path) -> None:
     foreseen(models, new).to_csv(out / "foreseen.csv", index=False, float_format=_DIGITS)
     coverage_table(part_models(counted)).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
     chosen = next_readings(rows, confirmed.values())
-    _write_chosen(chosen, out / AGAIN_RANKED, folder, AGAIN)
+    _write_chosen(chosen, AGAIN_SEEDS, out / AGAIN_RANKED, folder, AGAIN)
 
 
-def _write_chosen(chosen: pd.DataFrame, file: Path, folder: Path, extent: Extent) -> None:
-    expectations(chosen).to_csv(file, index=False, float_format="%.2f")
+def _write_chosen(chosen: pd.DataFrame, seeds: int, file: Path, folder: Path, extent: Extent) -> None:
+    expectations(chosen, seeds).to_csv(file, index=False, float_format="%.2f")
     write_sweeps(folder, {row[NAME]: reading_in(row) for _, row in chosen.iterrows()}, extent)
 
 
-def expectations(chosen: pd.DataFrame) -> pd.DataFrame:
-    """The chosen readings as a table of expectations, like the one by hand; seeds are the fresh ones."""
+def expectations(chosen: pd.DataFrame, seeds: int) -> pd.DataFrame:
+    """The chosen readings as a table of expectations with so many fresh seeds, like the one by hand."""
     claims = [column for column in chosen if str(column).startswith("claim ")]
     head = chosen[[NAME]].copy()
     head[CHANGES] = [changes(reading_in(row)) for _, row in chosen.iterrows()]
     head[UNCOUNTED] = chosen[UNCOUNTED]
-    head = head.assign(seeds=FRESH, seconds=CONFIRMING.time_limit)
+    head = head.assign(seeds=seeds, seconds=CONFIRMING.time_limit)
     return pd.concat([head, chosen[[EXPECTED, "9 or more", "10 or more", *claims]]], axis=1)
 
 
