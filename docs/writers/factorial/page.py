@@ -79,12 +79,13 @@ def _lines(head: Sequence[str], rows: Sequence[Row]) -> list[str]:
 
 
 def _run_lines(run: pd.DataFrame) -> list[str]:
-    head = ["Reading", "Choices the other way", "Acks count", "Expected", "Seeds", "Found", "Claims that hold"]
+    head = ["Reading", "Choices the other way", "Acks count", "s", "Expected", "Seeds", "Found", "Claims that hold"]
     rows = [
         [
             row["name"],
             row["changes"] or "none",
             _acks(row),
+            row["seconds"],
             row[EXPECTED],
             row["seeds"] or "not run",
             row["found"],

@@ -253,7 +253,7 @@ def run_table(asked: pd.DataFrame, margins: pd.DataFrame | None) -> pd.DataFrame
     rows = []
     for _, row in asked.iterrows():
         reading_of(str(row[CHANGES]))  # a word that is no choice would go unseen
-        said = {NAME: row[NAME], CHANGES: row[CHANGES], UNCOUNTED: row[UNCOUNTED], EXPECTED: row[EXPECTED]}
+        said = {column: row[column] for column in (NAME, CHANGES, UNCOUNTED, "seconds", EXPECTED)}
         rows.append({**said, **_found(margins, str(row[NAME]), int(row[UNCOUNTED]))})
     return pd.DataFrame(rows)
 

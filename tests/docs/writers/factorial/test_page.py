@@ -43,8 +43,8 @@ def test_a_table_that_the_page_lacks_is_named() -> None:
 def test_promises_are_counted_for_readings_that_were_run(tmp_path: Path) -> None:
     """Two of three were run; claim 13 was expected of 1.1 of them, and one had it."""
     (tmp_path / "run.csv").write_text(
-        "name,changes,without-acks,expected,seeds,found,which,fresh seeds,found with fresh,found by Holm\n"
-        "a,load,1,1.4,10,1,13,10,1,1\nb,,0,1.2,10,1,3,10,1,1\nc,link,0,1,,,,,,\n"
+        "name,changes,without-acks,seconds,expected,seeds,found,which,fresh seeds,found with fresh,found by Holm\n"
+        "a,load,1,200,1.4,10,1,13,10,1,1\nb,,0,200,1.2,10,1,3,10,1,1\nc,link,0,200,1,,,,,,\n"
     )
     (tmp_path / "ranked.csv").write_text(
         "name,changes,without-acks,expected,9 or more,10 or more,"

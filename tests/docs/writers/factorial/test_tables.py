@@ -60,7 +60,7 @@ def test_ties_are_seen_in_the_quantities() -> None:
 def test_expected_and_found_counts_stand_side_by_side() -> None:
     """A reading that was not run has empty cells; fresh seeds are those from 3 on."""
     asked = pd.DataFrame(
-        {"name": ["01", "later"], "changes": ["", "load"], UNCOUNTED: ["0", "0"], "expected": ["2", "1"]}
+        {"name": ["01", "later"], "changes": ["", "load"], UNCOUNTED: "0", "seconds": "200", "expected": ["2", "1"]}
     )
     table = run_table(asked, margins({1: lambda _: 1.0, 2: lambda _: 0.0}, seeds=6)).set_index("name")
     assert table[["seeds", "found", "which", "fresh seeds"]].to_numpy().tolist()[0] == [6, 1, "1", 3]
@@ -81,7 +81,7 @@ def test_expectations_are_read_from_both_tables(tmp_path: Path) -> None:
         pd.DataFrame([{**readings()["14"], UNCOUNTED: 1, "expected": 7.3, "9 or more": 0.1, "10 or more": 0.0}])
     )
     expectations(chosen, 10).to_csv(tmp_path / "ranked.csv", index=False)
-    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\n")
+    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\n")
     table = read_expectations(tmp_path)
     assert table["name"].tolist() == ["mine", "top-01"]
     assert table["seeds"].tolist()[1] == "10"
@@ -89,7 +89,9 @@ def test_expectations_are_read_from_both_tables(tmp_path: Path) -> None:
 
 def test_results_that_are_there_are_confirmed_and_others_wait(tmp_path: Path) -> None:
     """The tables have the quantities and the sides of the reading that was run."""
-    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\nlater,places,0,8\n")
+    (tmp_path / "expected.csv").write_text(
+        f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\nlater,places,0,200,8\n"
+    )
     (tmp_path / "results" / "mine" / "metrics").mkdir(parents=True)
     write_measurements(measurements(configs=("C2", "C4"), speeds=("8",), seeds=2), tmp_path / "results" / "mine")
     write_confirmed(tmp_path, tmp_path)
@@ -106,7 +108,7 @@ def test_sides_count_messages_as_the_expectation_does(tmp_path: Path) -> None:
         made = measurements(_acknowledged, configs=("C2", "C4"), speeds=("8",), seeds=2)
         write_measurements(made, tmp_path / "results" / name)
         with (tmp_path / "expected.csv").open("a") as file:
-            file.write(f"name,changes,{UNCOUNTED},expected\n" * (way == 0) + f"{name},load,{way},9\n")
+            file.write(f"name,changes,{UNCOUNTED},seconds,expected\n" * (way == 0) + f"{name},load,{way},200,9\n")
     write_confirmed(tmp_path, tmp_path)
     sides = pd.read_csv(tmp_path / "sides.csv").set_index(["result", "claim", "side"])["numbers"]
     exponents = [sides[name, "9, first half", "stricter"].split(":")[1].split()[0] for name in ("with", "without")]
@@ -131,7 +133,9 @@ def test_the_second_round_says_how_the_first_model_did(tmp_path: Path, monkeypat
     keep(measurements(configs=("C2",), speeds=("2",), seeds=1), table_of("mine", tmp_path))
     monkeypatch.setattr(tables, "measured_readings", lambda names, *_: ((name, name) for name in names))
     monkeypatch.setattr(tables, "pooled_rows", lambda read: pd.concat([rows, mine][: len(list(read)) - 31]))
-    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\nlater,places,0,8\n")
+    (tmp_path / "expected.csv").write_text(
+        f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\nlater,places,0,200,8\n"
+    )
     assert main(["again", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 0
     found = pd.read_csv(tmp_path / "foreseen.csv")
     assert found[["reading", "inside"]].to_numpy().tolist() == [["load", True]]
