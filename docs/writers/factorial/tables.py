@@ -125,7 +125,7 @@ def write_design(folder: Path) -> None:
 
 
 def write_analysis(folder: Path, out: Path) -> None:
-    """Write the design with its verdicts, its rows, claims, effects and predictions; raises UserError, OSError."""
+    """Write the design with its verdicts, rows, effects, predictions and model; raises UserError, OSError."""
     margins = margins_of(measured_readings(readings(), folder, out))
     table = effects(margins)
     expected = pd.read_csv(PREDICTIONS, index_col="choice", dtype=str, keep_default_na=False)
@@ -134,6 +134,7 @@ def write_analysis(folder: Path, out: Path) -> None:
     claim_table(margins, table).to_csv(out / "claims.csv", index=False)
     table.to_csv(out / "effects.csv", index=False, float_format="%.3g")
     against_predictions(table, expected).to_csv(out / "predictions.csv", index=False)
+    _write_model(out)
 
 
 def unlike_claims(rows: pd.DataFrame) -> pd.DataFrame:
@@ -160,18 +161,25 @@ def with_choices(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.merge(design, on=READING)
 
 
-def write_ranked(folder: Path, out: Path) -> None:
-    """Write the model's coverage, power, and the readings to run with their expectations; raises UserError, OSError."""
+def _write_model(out: Path) -> None:
+    """Write the model's coverage of rows left out, the verdicts that it expects of these, and power."""
     rows = read_rows(out)
     models = part_models(rows[rows[UNCOUNTED] == 0])
     coverage_table(models).to_csv(out / "coverage.csv", index=False, float_format=_DIGITS)
     verdicts_left_out(models, read_verdicts(out)).to_csv(out / "left-out.csv", index=False, float_format="%.3f")
     power_table(models).to_csv(out / "power.csv", index=False, float_format=_DIGITS)
+
+
+def write_ranked(folder: Path, out: Path) -> None:
+    """Write the readings to run with their expectations; raises UserError, OSError."""
+    _expect_nothing_yet(out / RANKED)
+    rows = read_rows(out)
     _write_chosen(top(ranked(rows)), FRESH, out / RANKED, folder, CONFIRMING)
 
 
 def write_again(folder: Path, out: Path) -> None:
     """Write how the first round's model did, and a second round from all that was run; raises UserError, OSError."""
+    _expect_nothing_yet(out / AGAIN_RANKED)
     asked = read_expectations(out)
     confirmed = {
         name: reading_of(str(words))
@@ -187,6 +195,12 @@ def write_again(folder: Path, out: Path) -> None:
     coverage_table(part_models(counted)).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
     chosen = next_readings(rows, confirmed.values())
     _write_chosen(chosen, AGAIN_SEEDS, out / AGAIN_RANKED, folder, AGAIN)
+
+
+def _expect_nothing_yet(file: Path) -> None:
+    """Raise UserError if there are expectations: new ones after the runs would be none."""
+    if file.exists():
+        raise UserError(f"{file}: expectations are written once, before the runs: remove the file to begin again")
 
 
 def _write_chosen(chosen: pd.DataFrame, seeds: int, file: Path, folder: Path, extent: Extent) -> None:

@@ -182,7 +182,9 @@ def test_a_claim_stands_once_if_the_count_of_messages_changes_none_of_its_rows()
     assert kept.groupby("claim").size().to_dict() == {1: 32, 2: 64}
 
 
-def test_the_analysis_of_a_design_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_analysis_of_a_design_is_ranked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From margins to twelve sweeps: load makes the first claim hold, and the second one holds anyway."""
     made = margins({1: lambda row: 2.0 * row["load"] - 1.0, 2: lambda _: 1.0}, noise=0.1, uncounted=0.01)
     monkeypatch.setattr(tables, "margins_of", lambda _: made)
@@ -194,6 +196,8 @@ def test_the_analysis_of_a_design_is_ranked(tmp_path: Path, monkeypatch: pytest.
     assert ranked["changes"].tolist()[0] == "load"
     assert ranked["expected"].tolist()[0] > 1.9
     assert len(list((tmp_path / "sweeps").glob("top-*.toml"))) == 12
+    assert main(["rank", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 1
+    assert "ranked.csv: expectations are written once, before the runs" in capsys.readouterr().err
     left_out = pd.read_csv(tmp_path / "left-out.csv")
     assert left_out["found"].sum() == 16 + 32
     assert left_out["expected"].sum() == pytest.approx(48, abs=1.5)
