@@ -178,23 +178,30 @@ def write_ranked(folder: Path, out: Path) -> None:
 
 
 def write_again(folder: Path, out: Path) -> None:
-    """Write how the first round's model did, and a second round from all that was run; raises UserError, OSError."""
+    """Write a second round, from a model of all that was run, and its coverage; raises UserError, OSError."""
     _expect_nothing_yet(out / AGAIN_RANKED)
-    asked = read_expectations(out)
-    confirmed = {
-        name: reading_of(str(words))
-        for name, words in zip(asked[NAME], asked[CHANGES], strict=True)
-        if is_there(name, folder, out)
-    }
+    confirmed = _confirmed(folder, out)
     named = {**readings(), **confirmed}
     rows = pooled_rows((named[name], measured) for name, measured in measured_readings(named, folder, out))
-    first, counted = read_rows(out), rows[rows[UNCOUNTED] == 0]
-    new = counted[~counted[READING].isin(map(changes, readings().values()))]
+    models = part_models(rows[rows[UNCOUNTED] == 0])
+    coverage_table(models).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
+    _write_chosen(next_readings(rows, confirmed.values()), AGAIN_SEEDS, out / AGAIN_RANKED, folder, AGAIN)
+
+
+def _confirmed(folder: Path, out: Path) -> dict[str, Reading]:
+    """The readings with an expectation that were run, by name."""
+    asked = read_expectations(out)
+    named = zip(asked[NAME], asked[CHANGES], strict=True)
+    return {name: reading_of(str(words)) for name, words in named if is_there(name, folder, out)}
+
+
+def _write_foreseen(measured: Mapping[str, Measurements], confirmed: Mapping[str, Reading], out: Path) -> None:
+    """Write what the design's model gave readings outside of the design, beside what was found."""
+    rows = pooled_rows((confirmed[name], runs) for name, runs in measured.items())
+    new = rows[(rows[UNCOUNTED] == 0) & ~rows[READING].isin(map(changes, readings().values()))]
+    first = read_rows(out)
     models = part_models(first[first[UNCOUNTED] == 0])
     foreseen(models, new).to_csv(out / "foreseen.csv", index=False, float_format=_DIGITS)
-    coverage_table(part_models(counted)).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
-    chosen = next_readings(rows, confirmed.values())
-    _write_chosen(chosen, AGAIN_SEEDS, out / AGAIN_RANKED, folder, AGAIN)
 
 
 def _expect_nothing_yet(file: Path) -> None:
@@ -232,10 +239,9 @@ def read_verdicts(out: Path) -> pd.DataFrame:
 
 def write_confirmed(folder: Path, out: Path) -> None:
     """Write expected and found counts of the readings run, and their quantities; raises UserError, OSError."""
-    asked = read_expectations(out)
-    there = [name for name in asked[NAME] if is_there(name, folder, out)]
-    measured = dict(measured_readings(there, folder, out))
-    margins = margins_of(measured.items()) if there else None
+    asked, confirmed = read_expectations(out), _confirmed(folder, out)
+    measured = dict(measured_readings(confirmed, folder, out))
+    margins = margins_of(measured.items()) if measured else None
     run_table(asked, margins).to_csv(out / "run.csv", index=False)
     ways = dict(zip(asked[NAME], asked[UNCOUNTED], strict=True))
     counted = ((name, _as_counted(runs, ways[name])) for name, runs in measured.items())
@@ -243,6 +249,8 @@ def write_confirmed(folder: Path, out: Path) -> None:
     pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
+    if measured and (out / ROWS).is_file():
+        _write_foreseen(measured, confirmed, out)
 
 
 def _as_counted(measured: Measurements, uncounted: str) -> Measurements:

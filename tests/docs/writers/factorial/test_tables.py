@@ -9,7 +9,7 @@ import pytest
 
 from docs.writers.factorial import ranking, tables
 from docs.writers.factorial.__main__ import main
-from docs.writers.factorial.design import LINK, UNCOUNTED, changes, every_reading, readings
+from docs.writers.factorial.design import LINK, UNCOUNTED, Reading, changes, every_reading, reading_of, readings
 from docs.writers.factorial.effects import BARE, LINKED, effects
 from docs.writers.factorial.kept import keep, table_of
 from docs.writers.factorial.quantities import parts_of, row_means
@@ -121,29 +121,47 @@ def _acknowledged(agent: str, config: str, speed: str, seed: int) -> Run:
     return run | {"messages": 400 if large else 100, "messages_per_node": 40 if large else 10, "sent_ACK": 200 * large}
 
 
-def test_the_second_round_says_how_the_first_model_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reading outside of the design stands beside its intervals, and is not asked for again."""
+def test_readings_outside_of_the_design_stand_beside_their_intervals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A confirmed row of the design is none of these."""
+    row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1)).to_csv(tmp_path / "rows.csv", index=False)
+    quantity = {UNCOUNTED: 0, "claim": 1, "part": "part", "mean": 3.0, "seeds": 10}
+    rows = pd.DataFrame(
+        [{"reading": words, **reading_of(words), **quantity} for words in ("load", changes(readings()["14"]))]
+    )
+    monkeypatch.setattr(tables, "pooled_rows", lambda read: rows[rows["reading"].isin(map(_words, read))])
+    (tmp_path / "expected.csv").write_text(
+        f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\nrow,{changes(readings()['14'])},0,200,8\n"
+    )
+    for name in ("mine", "row"):
+        keep(measurements(configs=("C2", "C4"), speeds=("8",), seeds=2), table_of(name, tmp_path))
+    write_confirmed(tmp_path, tmp_path)
+    found = pd.read_csv(tmp_path / "foreseen.csv")
+    assert found[["reading", "inside"]].to_numpy().tolist() == [["load", True]]
+
+
+def _words(read: tuple[Reading, object]) -> str:
+    return changes(read[0])
+
+
+def test_a_second_round_asks_for_new_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model has the confirmed reading as a row; it is not asked for again, and all is written once."""
     few = every_reading()[lambda table: table.drop(columns=["load", "profile", "places"]).sum(axis=1) == 0]
     monkeypatch.setattr(ranking, "every_reading", lambda: few.reset_index(drop=True))
-    means = row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1, uncounted=0.01))
-    means.to_csv(tmp_path / "rows.csv", index=False)
-    rows = with_choices(means)
-    rows["reading"] = rows["reading"].map({name: changes(reading) for name, reading in readings().items()})
-    mine = rows[rows["reading"] == ""].assign(reading="load", load=True, mean=3.0, seeds=10)
+    rows = with_choices(row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1, uncounted=0.01)))
+    mine = rows[rows["reading"] == "01"].assign(reading="load", load=True, mean=3.0, seeds=10)
     keep(measurements(configs=("C2",), speeds=("2",), seeds=1), table_of("mine", tmp_path))
     monkeypatch.setattr(tables, "measured_readings", lambda names, *_: ((name, name) for name in names))
     monkeypatch.setattr(tables, "pooled_rows", lambda read: pd.concat([rows, mine][: len(list(read)) - 31]))
-    (tmp_path / "expected.csv").write_text(
-        f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\nlater,places,0,200,8\n"
-    )
+    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\nlater,places,0,8\n")
     assert main(["again", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 0
-    found = pd.read_csv(tmp_path / "foreseen.csv")
-    assert found[["reading", "inside"]].to_numpy().tolist() == [["load", True]]
     assert pd.read_csv(tmp_path / "coverage-again.csv")["rows"].tolist() == [17, 16]
     again = pd.read_csv(tmp_path / "ranked-again.csv", keep_default_na=False)
     assert again["seeds"].tolist() == [20, 20]
     assert "load" not in set(again["changes"])
     assert (tmp_path / "sweeps" / "next-01.toml").is_file()
+    assert main(["again", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 1
 
 
 @pytest.mark.parametrize(
