@@ -218,6 +218,7 @@ def test_what_should_be_a_table_is_shown_as_one(tmp_path: Path) -> None:
     [
         (3, (0, 1, 2)),
         ("3", (0, 1, 2)),
+        (" 3 ", (0, 1, 2)),
         ("3..5", (3, 4, 5)),
         ("3..3", (3,)),
         ("0..1,7..7", (0, 1, 7)),
@@ -243,6 +244,13 @@ def test_whatever_else_is_no_seeds(asked: object) -> None:
     """A lone number among ranges could be a seed or how many."""
     with pytest.raises(UserError, match=r"^here: .* is neither a number of seeds from 1 up nor a range"):
         read_seeds("here", asked)
+
+
+@pytest.mark.parametrize(("sign", "bits"), [(1, 64), (1, 20_000), (-1, 20_000)])
+def test_a_number_of_thousands_of_digits_is_refused(sign: int, bits: int) -> None:
+    """TOML has them in hexadecimal, and Python does not print them."""
+    with pytest.raises(UserError, match=r"^here: a number of more than 64 bits is too large$"):
+        read_seeds("here", sign << bits)
 
 
 def test_a_seed_that_no_run_can_have_is_refused() -> None:
