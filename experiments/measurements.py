@@ -88,7 +88,7 @@ class Measurements:
     @property
     def seeds(self) -> int:
         """How many seeds any point has at most."""
-        return int(self.runs[SEED].nunique())
+        return max(self.runs.groupby([AGENT, *self.axes])[SEED].nunique(), default=0)
 
     def values(self, axis: str) -> list[str]:
         """An axis' measured values, in the sweep's or natural order."""

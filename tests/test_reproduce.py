@@ -29,6 +29,17 @@ from roambus.experiments.studies.study import Study, StudySweep
 FILE = str(Path(__file__).with_name("small.toml"))
 STUDY = Study("small", "nobody", (StudySweep(FILE, lambda measured: [], quick={"agent": "gossip"}, quick_seeds=2),))
 """
+LATE_CLAIM = """
+from pathlib import Path
+
+from roambus.experiments.claims import ClaimTest
+from roambus.experiments.studies.study import Study, StudySweep
+
+FILES = [str(Path(__file__).with_name(name)) for name in ("small.toml", "later.toml")]
+CLAIM = ClaimTest("flooding delivers", "its rate is above 0", lambda measured: [])
+SWEEPS = (StudySweep(FILES[0], lambda measured: []), StudySweep(FILES[1], lambda measured: [], claims=(CLAIM,)))
+STUDY = Study("small", "nobody", SWEEPS)
+"""
 Captured = pytest.CaptureFixture[str]
 SHORT = "--seeds 2 --set config=C2,C4 --set time_limit=40 --set publish_until=30"
 """Less than `--quick`, which `make reproduce` runs as it is."""
@@ -82,6 +93,29 @@ def test_a_study_is_run_with_as_many_agents_and_seeds_as_are_asked_for(
     report = (out / "report.html").read_text()
     assert f" --seeds {named} --" in report
     assert f" --set time_limit={58 if '--set' in options else 60} " in report
+
+
+@pytest.mark.parametrize(
+    ("study", "refused"),
+    [
+        (LATE_CLAIM, ("--seeds 3..5", "--precision adds seeds from 0 up, and not 3..5: give --seeds a number")),
+        (SMALL_STUDY, ("", "--precision: study small has no claims: name a --metric")),
+    ],
+)
+def test_a_precision_that_cannot_be_is_refused_before_the_first_sweeps_runs(
+    study: str, refused: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Also if only a later sweep has claims, or none."""
+    (tmp_path / "small.toml").write_text(SMALL_SWEEP)
+    (tmp_path / "later.toml").write_text(SMALL_SWEEP)
+    (tmp_path / "small.py").write_text(study)
+    monkeypatch.setattr(engine, "begin_java", lambda: None)
+    results = tmp_path / "results"
+    options, error = refused
+    command = f"roambus reproduce {tmp_path / 'small.py'} --precision 0.1 {options} --out {results}"
+    assert call(command, monkeypatch) == 2
+    assert error in capsys.readouterr().err
+    assert not results.exists()
 
 
 def test_a_value_that_no_sweep_of_the_study_takes_is_named(

@@ -16,6 +16,7 @@ import argparse
 import json
 import shlex
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -37,7 +38,7 @@ from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.runner import plan_run
-from roambus.experiments.sweeps.sweep import expand, seeds_text
+from roambus.experiments.sweeps.sweep import expand, read_seeds, seeds_text
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import replace_file
@@ -125,7 +126,10 @@ def _made(results: Path, texts: Mapping[str, str]) -> dict[str, Any]:
             keys[levels[AGENT]].append((name, read_footer(trace).metadata[RUN_KEY]))
     made = {agent: {RUNS: runs[agent], KEY: _digest(found)} for agent, found in keys.items()}
     if text := texts.get(asked[SWEEP]):
-        return {COMMAND: f"roambus sweep {asked[SWEEP]}{SWEEP_SUFFIX}", TEXT: text, AGENTS: made}
+        own = read_seeds(f"{asked[SWEEP]}{SWEEP_SUFFIX}: seeds", tomllib.loads(text).get("seeds", 1))
+        others = ["--seeds", seeds_text(asked[SEEDS])] * (list(own) != asked[SEEDS])
+        command = shlex.join(["roambus", "sweep", f"{asked[SWEEP]}{SWEEP_SUFFIX}", *others])
+        return {COMMAND: command, TEXT: text, AGENTS: made}
     about = read_about(traces[0])
     command = rerun_command(asked[SWEEP], asked, asked[SEEDS], about.backend if about else "")
     return {COMMAND: command, AGENTS: made}

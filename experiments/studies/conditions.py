@@ -16,7 +16,7 @@ from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.crashes import crashes
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, origin_of
 from roambus.experiments.sweeps.selection import override
-from roambus.experiments.sweeps.sweep import Sweep, seed_ranges
+from roambus.experiments.sweeps.sweep import Sweep, first_seeds, seed_ranges
 from roambus.python_protocol.settings import Setting, plain
 
 WHOLE, QUICK, PART = "The whole study.", "The study in small (--quick).", "A part of the study."
@@ -48,7 +48,7 @@ def _kind(found: SweepResults) -> str:
         return PART
     own = found.origin.sweep
     asked = found.origin.study.asked(own)
-    wanted = {WHOLE: asked, QUICK: override(asked, own.quick, own.quick_seeds)}
+    wanted = {WHOLE: asked, QUICK: override(asked, own.quick, first_seeds(asked, own.quick_seeds))}
     those = {kind: [*_differences(found.measured, sweep)] for kind, sweep in wanted.items()}
     whole = PART if all(difference.is_part for difference in those[WHOLE]) else OTHER
     return next((kind for kind, differing in those.items() if not differing), whole)

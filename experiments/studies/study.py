@@ -45,6 +45,7 @@ class StudySweep:
     quick: Mapping[str, str] = field(default_factory=dict)
     """The settings of `reproduce --quick`, as for `sweep --set`; `--precision` takes its agents, too."""
     quick_seeds: int | None = None
+    """The number of the sweep's first seeds that `--quick` has."""
     alike: Sequence[str] = ()
     """Sweeps of the same kind: their results have the same figures and claims."""
     stand_ins: StandIns = field(default_factory=dict)

@@ -22,7 +22,7 @@ from roambus.experiments.sweeps.selection import (
     with_agents,
     with_parameters,
 )
-from roambus.experiments.sweeps.sweep import AgentChoice, Sweep
+from roambus.experiments.sweeps.sweep import AgentChoice, Sweep, first_seeds
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.experiments.templates.template import find_template
 
@@ -57,7 +57,8 @@ class Request:
 
     def of(self, sweep: Sweep, small: Mapping[str, str] | None = None, small_seeds: int | None = None) -> Sweep:
         """Return the requested part of a sweep; `small` and `small_seeds` are defaults. Raise UserError."""
-        chosen = override(sweep, {**(small or {}), **self.settings}, small_seeds if self.seeds is None else self.seeds)
+        seeds = first_seeds(sweep, small_seeds) if self.seeds is None else self.seeds
+        chosen = override(sweep, {**(small or {}), **self.settings}, seeds)
         if self.agents is not None:
             own, chosen = chosen, with_agents(chosen, self.agents)
             for line in same_labels(own, chosen):

@@ -150,8 +150,11 @@ def command_of(asked: Mapping[str, Any], out: str, *options: str) -> str:
     words = ["roambus", "sweep", name, *(word for pair in settings for word in pair)]
     agents = [agent if agent.endswith(".py") or ":" in agent else own for own, (agent, _) in asked[AGENTS].items()]
     seeds = sorted({*asked[SEEDS], *range(max(asked.get(MORE_SEEDS, {}).values(), default=0))})
-    # A precision adds seeds from 0 up, so it cannot be asked for together with others: then every point gets all.
-    precision = str(asked.get(PRECISION, "")).split() if are_first(seeds) else []
+    # A precision makes its first seeds everywhere, and more where it needs them. It would leave out any others that
+    # were asked for beside it: then every point gets all.
+    precision = str(asked.get(PRECISION, "")).split()
+    if not are_first(asked[SEEDS]) or precision[-2:] != ["--first-seeds", str(len(asked[SEEDS]))]:
+        precision = []
     how = [*precision, *options, "--out", out]
     return shlex.join([*words, "--agents", ",".join(agents), "--seeds", seeds_text(seeds), *how])
 

@@ -38,6 +38,7 @@ EVERY_AGENT = "agent"
 _NOT_IN_A_NAME = re.compile(r"[^\w.+-]+")
 _MEASURE = re.compile(r"[-+][0-9.]+([eE][-+]?[0-9]+)?[^\W\d_]*")
 _NUMBER, _RANGE = re.compile("[0-9]{1,99}"), re.compile(r"([0-9]{1,99})\.\.([0-9]{1,99})")
+_MOST_BITS = 64
 _LONGEST_OF_TEXT = 60
 """Of a value that is text, so much is in the name of its folder."""
 LONGEST_NAME = 120
@@ -154,7 +155,9 @@ def read_seeds(where: str, asked: object) -> tuple[int, ...]:
 
     Raises UserError, beginning with `where`.
     """
-    ranges = _ranges(str(asked))
+    if isinstance(asked, int) and asked.bit_length() > _MOST_BITS:  # thousands of digits cannot even be shown
+        raise UserError(f"{where}: a number of more than {_MOST_BITS} bits is too large")
+    ranges = _ranges(str(asked).strip())
     if not ranges or any(first > last for first, last in ranges):
         kinds = "neither a number of seeds from 1 up nor a range from its first to its last seed, such as 3..12"
         raise UserError(f"{where}: {asked!r} is {kinds}")
@@ -189,6 +192,11 @@ def seeds_text(seeds: Sequence[int]) -> str:
 def are_first(seeds: Sequence[int]) -> bool:
     """Whether they are 0, 1, 2 and so on, without a gap."""
     return list(seeds) == list(range(len(seeds)))
+
+
+def first_seeds(sweep: Sweep, count: int | None) -> str | None:
+    """The text of the sweep's first seeds, or of seeds 0 to count - 1 if it has fewer; None without a count."""
+    return None if count is None else seeds_text(sweep.seeds[:count] if count <= len(sweep.seeds) else range(count))
 
 
 def _check_runs(where: str, count: int) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from roambus.bridge.system.errors import UserError
 from roambus.commands.sweeps import (
     FIRST_FOR_CLAIMS,
     PRECISION_OPTIONS,
@@ -79,6 +80,8 @@ def reproduce(
         if growing:
             growing.precision(FIRST_FOR_CLAIMS, sweep.seeds)  # its mistakes show here, before the first sweep's runs
         asked.append((part, place, sweep, growing))
+    if requested and not any(growing for *_, growing in asked):
+        raise UserError(f"--precision: study {chosen.name} has no claims: name a --metric")
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
     executor, master = make_executor(workers, spark), spark or "local[*]"

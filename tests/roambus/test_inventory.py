@@ -37,6 +37,15 @@ def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:
     assert [entry.kind for entry in find(str(shipped_files(".ini.j2")["tree"]))] == ["template"]
 
 
+@pytest.mark.parametrize(("seeds", "shown"), [("4", "4"), ('"3..5,9..9"', "3..5,9..9"), ('"0..3"', "4")])
+def test_the_seeds_of_a_sweep_are_shown_as_the_command_line_takes_them(seeds: str, shown: str, tmp_path: Path) -> None:
+    """How many there are says nothing about a range."""
+    file = tmp_path / "own.toml"
+    file.write_text(f'template = "thesis"\nseeds = {seeds}\n[agents]\nmft = {{}}\n')
+    (sweep,) = find(str(file))
+    assert f"  seeds: {shown}" in list(lines_of(sweep))
+
+
 def test_nothing_is_left_out() -> None:
     """All shipped files, and the metrics of all runs, are in the lists."""
     assert {entry.name for entry in everything("templates")} == set(shipped_files(".ini.j2"))

@@ -7,11 +7,13 @@ import hashlib
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from roambus.bridge.runs.layout import AGENT, SEED
 from roambus.bridge.runs.log import maker_line
 from roambus.bridge.system.errors import UserError
 from roambus.experiments.claims import Bound, Claim, Part, Side, Verdict
@@ -144,6 +146,14 @@ def test_what_was_run() -> None:
     known = dict(facts(QUICK))
     assert (known["agents"], known["config"], known["speed"]) == ("MFT-PubSub; AODV", "C2, C4, C8", "2, 8")
     assert (known["seeds a point"], known["runs"], known["time limit"]) == ("3", "36, complete", "200 s")
+
+
+def test_seeds_are_counted_at_each_point() -> None:
+    """Two agents can have different ones, as many."""
+    other = QUICK.runs[AGENT] == "aodv"
+    runs = QUICK.runs.assign(**{SEED: QUICK.runs[SEED].where(~other, QUICK.runs[SEED] + 3)})
+    assert runs[SEED].nunique() == 6
+    assert dict(facts(replace(QUICK, runs=runs)))["seeds a point"] == "3"
 
 
 def test_the_first_screen_says_how_it_was_made(tmp_path: Path) -> None:

@@ -91,6 +91,21 @@ def test_a_sweep_of_the_pages_own_is_kept_as_its_text(tmp_path: Path) -> None:
     assert stale_runs(altered) == {"roambus sweep own.toml": ["beacon (1 runs)"]}
 
 
+def test_other_seeds_than_those_of_the_text_are_in_the_command(tmp_path: Path) -> None:
+    """Else today's keys would be those of the text's first seed, and the page stale as soon as it is written."""
+    file, page = tmp_path / "own.toml", tmp_path / "own.md"
+    file.write_text('template = "field"\nseeds = 2\n[set]\ntime_limit = 1\nnodes = 3\n[agents]\nbeacon = {}\n')
+    sweep = override(read_sweep(str(file)), {}, "4..5")
+    with opened_results(sweep, tmp_path / "results"):
+        for plan in plan_runs(sweep, tmp_path / "results"):
+            execute(plan, RadioFactory())
+    assert main(["record", str(page), str(tmp_path / "results"), "--file", str(file)]) == 0
+    known = read_record(page)
+    assert known is not None
+    assert [made["command"] for made in known["sweeps"]] == ["roambus sweep own.toml --seeds 4..5"]
+    assert stale_runs(known) == {}
+
+
 def test_a_changed_default_makes_a_page_stale(page: Path, tmp_path: Path) -> None:
     """In a copy of the code: the agent is named with its runs, and the commands that renew the page."""
     for name in NEEDED:

@@ -30,12 +30,15 @@ def written(folder: Path, name: str, sweep: Measurements) -> str:
 
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made from made-up results: the thesis' sweep without C8 and C32, and flooding."""
+    """Made from made-up results: the thesis' sweep without C8 and C32, and flooding with seeds of its own."""
     tmp_path = tmp_path_factory.mktemp("results")
     sweeps = {
         "thesis": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3, agents=AGENTS),
         "flooding": measurements(configs=("C2", "C4", "C16"), speeds=("2", "8"), seeds=3, agents=("flooding",)),
     }
+    later = {0: 3, 1: 4, 2: 7}
+    sweeps["flooding"].runs["seed"] = sweeps["flooding"].runs["seed"].map(later)
+    sweeps["flooding"].sweep["seeds"] = [*later.values()]
     folders = [written(tmp_path, name, sweep) for name, sweep in sweeps.items()]
     assert main([*folders, "--out", str(tmp_path / "docs")]) == 0
     return tmp_path / "docs"
@@ -95,6 +98,8 @@ def test_it_says_what_was_run_and_what_not(document: str) -> None:
     """By the commands that run just this again."""
     assert "roambus sweep thesis --set config=C2,C4,C16 --set speed=2,8" in document
     assert "| thesis | 72, complete | 0 to 2 |" in document
+    assert "| flooding | 18, complete | 3 to 4, 7 to 7 |" in document
+    assert re.search(r"roambus sweep flooding .*--seeds 3\.\.4,7\.\.7\b", document, re.MULTILINE)
     assert "Not run: `roambus sweep unicast`" in document
 
 

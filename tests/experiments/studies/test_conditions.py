@@ -145,6 +145,19 @@ def test_quick_is_a_kind_of_its_own() -> None:
     assert scope_of(quick(set={"crash_share": 0.2})) == OTHER
 
 
+def test_quick_has_the_first_seeds_of_a_study_that_does_not_begin_at_0() -> None:
+    """So they are fewer of the study's, and not others."""
+    thesis = load_study("thesis")
+    own = next(sweep for sweep in thesis.sweeps if sweep.name == "thesis")
+    later = replace(own)
+    later.__dict__["asked"] = replace(own.asked, seeds=tuple(range(10, 20)))
+    small = quick()
+    small.runs["seed"] += 10
+    found = SweepResults(small, StudyOrigin(thesis, later))
+    assert scope(StudyResults(replace(thesis, sweeps=(later,)), (found,))) == QUICK
+    assert conditions(found).endswith("seeds 3 of 10.")
+
+
 def test_results_without_a_study_or_a_request() -> None:
     """The first have their own conditions; those of the second are unknown."""
     assert (conditions(SweepResults(quick())), scope(StudyResults(None, (SweepResults(quick()),)))) == ("", ALONE)

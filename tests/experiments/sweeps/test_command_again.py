@@ -64,17 +64,20 @@ def test_agents_are_named_as_the_command_line_takes_them(agents: object, text: s
         ([3, 4, 5], {}, "3..5"),
         ([7], {}, "7..7"),
         ([0, 1, 5], {}, "0..1,5..5"),
-        ([0, 1, 2], {"agent=mft": 6}, "6 --precision 0.1"),
+        ([0, 1, 2], {"agent=mft": 6}, "6 --precision 0.1 --first-seeds 3"),
         ([3, 4, 5], {"agent=mft": 2}, "0..1,3..5"),
+        ([3, 4, 5], {"agent=mft": 6}, "6"),
+        ([0, 1, 2, 3, 4], {"agent=mft": 6}, "6"),
+        ([0, 1, 5], {"agent=mft": 6}, "6"),
     ],
 )
 def test_exactly_the_seeds_that_were_asked_for_are_named(
     seeds: list[int], more: dict[str, int], named: str, tmp_path: Path
 ) -> None:
-    """As a number if they are the first ones; a precision cannot be asked for together with others."""
+    """As a number if they are the first ones. A precision would leave out those that were asked for beside its own."""
     named_by = {"study": None, "sweep": "tree", "template": "tree.ini.j2", "agents": {"mft": ["mft", {}]}}
     asked: dict[str, object] = {**named_by, "set": {}, "axes": {}, "seeds": seeds}
-    grown = {"more_seeds": more, "precision": "--precision 0.1"} if more else {}
+    grown = {"more_seeds": more, "precision": "--precision 0.1 --first-seeds 3"} if more else {}
     (tmp_path / SWEEP_FILE).write_text(json.dumps({**asked, **grown}))
     assert command_again(tmp_path) == f"roambus sweep tree --agents mft --seeds {named} --out {tmp_path}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,23 @@ def test_a_request_for_a_template_sets_axes_and_parameters() -> None:
     nodes, parameter = request.sweep().axes
     assert (nodes.name, list(nodes.values), nodes.owner) == ("nodes", ["10", "20"], "")
     assert (parameter.name, list(parameter.values), parameter.owner) == ("sticky_parent", ["true"], EVERY_AGENT)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "count", "seeds"),
+    [
+        (range(10, 20), None, 2, [10, 11]),
+        (range(10, 20), None, None, [*range(10, 20)]),
+        (range(10, 20), "3..4", 2, [3, 4]),
+        ([5], None, 2, [0, 1]),
+    ],
+)
+def test_a_small_request_has_the_first_of_a_sweeps_seeds(
+    own: Sequence[int], asked: str | None, count: int | None, seeds: list[int]
+) -> None:
+    """Others would be no part of it. A sweep of too few has those from 0 up."""
+    sweep = dataclasses.replace(Request("field", agents=["flooding"]).sweep(), seeds=tuple(own))
+    assert list(Request("field", seeds=asked).of(sweep, {}, count).seeds) == seeds
 
 
 @pytest.mark.parametrize(("name", "stem"), [("thesis", "thesis"), ("a/mine.toml", "mine"), ("a/mine.ini.j2", "mine")])

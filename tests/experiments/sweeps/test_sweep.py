@@ -218,6 +218,7 @@ def test_what_should_be_a_table_is_shown_as_one(tmp_path: Path) -> None:
     [
         (3, (0, 1, 2)),
         ("3", (0, 1, 2)),
+        (" 3 ", (0, 1, 2)),
         ("3..5", (3, 4, 5)),
         ("3..3", (3,)),
         ("0..1,7..7", (0, 1, 7)),
@@ -245,16 +246,34 @@ def test_whatever_else_is_no_seeds(asked: object) -> None:
         read_seeds("here", asked)
 
 
-def test_a_seed_that_no_run_can_have_is_refused() -> None:
-    """Before anything is rendered."""
+@pytest.mark.parametrize(("sign", "bits"), [(1, 64), (1, 20_000), (-1, 20_000)])
+def test_a_number_of_thousands_of_digits_is_refused(sign: int, bits: int) -> None:
+    """TOML has them in hexadecimal, and Python does not print them."""
+    with pytest.raises(UserError, match=r"^here: a number of more than 64 bits is too large$"):
+        read_seeds("here", sign << bits)
+
+
+@pytest.mark.parametrize("asked", ["2147483647..2147483648", "2147483648..2147483648,0..1"])
+def test_a_seed_that_no_run_can_have_is_refused(asked: str) -> None:
+    """In whichever range, before anything is rendered."""
     with pytest.raises(UserError, match=r"^here: 2147483648 is above the greatest seed, 2147483647$"):
-        read_seeds("here", "2147483647..2147483648")
+        read_seeds("here", asked)
 
 
 @given(st.sets(st.integers(0, 40), min_size=1))
 def test_the_text_of_seeds_is_read_as_them(seeds: set[int]) -> None:
     """As a command names them, and as ranges alone."""
     assert read_seeds("", seeds_text(sorted(seeds))) == read_seeds("", seed_ranges(seeds)) == tuple(sorted(seeds))
+
+
+def test_ranges_are_in_order_and_as_long_as_they_can_be() -> None:
+    """Of a set of seeds there is one text, so that conditions and commands can be compared."""
+    assert seed_ranges([17, 1, 16, 0, 5]) == "0..1,5..5,16..17"
+
+
+def test_a_sweep_without_seeds_has_seed_0(tmp_path: Path) -> None:
+    """One run at each point."""
+    assert read_sweep(written(tmp_path, GOOD.replace("seeds = 2\n", ""))).seeds == (0,)
 
 
 def test_a_range_on_the_command_line_replaces_the_files_seeds(sweep: Sweep) -> None:
