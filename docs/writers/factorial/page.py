@@ -125,7 +125,7 @@ def _kept_promises(ranked: pd.DataFrame, run: pd.DataFrame, title: str) -> list[
     rows = [
         (
             column.removeprefix("claim "),
-            f"{there[column].astype(float).sum():.2f}",
+            f"{there[column].astype(float).sum():.1f}",
             sum(column.removeprefix("claim ") in found[name] for name in there["name"]),
         )
         for column in map(str, claims)

@@ -55,8 +55,8 @@ def test_promises_are_counted_for_readings_that_were_run(tmp_path: Path) -> None
         (tmp_path / name).write_text(head + "\n")
     _, _, promises, *_ = _tables_before_power(tmp_path)
     assert promises[-1] == "| readings run |  | 2 |"
-    assert "| 13 | 1.10 | 1 |" in promises
-    assert "| 3 | 1.40 | 1 |" in promises
+    assert "| 13 | 1.1 | 1 |" in promises
+    assert "| 3 | 1.4 | 1 |" in promises
 
 
 def _tables_before_power(folder: Path) -> list[list[str]]:
