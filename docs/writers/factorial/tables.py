@@ -53,7 +53,7 @@ from docs.writers.factorial.quantities import (
     without_acknowledgements,
 )
 from docs.writers.factorial.ranking import EXPECTED, power_table, ranked, top, verdicts_left_out
-from docs.writers.factorial.rounds import next_readings, pooled_rows
+from docs.writers.factorial.rounds import next_readings, pooled_margins, pooled_rows, single_changes
 from docs.writers.factorial.sides import side_table
 from roambus.bridge.runs.layout import SEED
 from roambus.bridge.system.errors import UserError
@@ -180,28 +180,44 @@ def write_ranked(folder: Path, out: Path) -> None:
 def write_again(folder: Path, out: Path) -> None:
     """Write a second round, from a model of all that was run, and its coverage; raises UserError, OSError."""
     _expect_nothing_yet(out / AGAIN_RANKED)
-    confirmed = _confirmed(folder, out)
+    confirmed = _confirmed(folder, out, DESIGN.time_limit)
     named = {**readings(), **confirmed}
-    rows = pooled_rows((named[name], measured) for name, measured in measured_readings(named, folder, out))
+    results = ((named[name], measured) for name, measured in measured_readings(named, folder, out))
+    rows = pooled_rows(pooled_margins(results))
     models = part_models(rows[rows[UNCOUNTED] == 0])
     coverage_table(models).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
     _write_chosen(next_readings(rows, confirmed.values()), AGAIN_SEEDS, out / AGAIN_RANKED, folder, AGAIN)
 
 
-def _confirmed(folder: Path, out: Path) -> dict[str, Reading]:
-    """The readings with an expectation that were run, by name."""
+def _confirmed(folder: Path, out: Path, seconds: int | None = None) -> dict[str, Reading]:
+    """The readings with an expectation that were run, by name: all, or those of so many seconds."""
     asked = read_expectations(out)
+    if seconds:
+        asked = asked[asked["seconds"] == str(seconds)]
     named = zip(asked[NAME], asked[CHANGES], strict=True)
     return {name: reading_of(str(words)) for name, words in named if is_there(name, folder, out)}
 
 
-def _write_foreseen(measured: Mapping[str, Measurements], confirmed: Mapping[str, Reading], out: Path) -> None:
-    """Write what the design's model gave readings outside of the design, beside what was found."""
-    rows = pooled_rows((confirmed[name], runs) for name, runs in measured.items())
-    new = rows[(rows[UNCOUNTED] == 0) & ~rows[READING].isin(map(changes, readings().values()))]
-    first = read_rows(out)
-    models = part_models(first[first[UNCOUNTED] == 0])
-    foreseen(models, new).to_csv(out / "foreseen.csv", index=False, float_format=_DIGITS)
+def _write_together(table: pd.DataFrame, out: Path) -> None:
+    """Write what was found by reading, and by choice, and what the design's model gave readings outside of it."""
+    pooled_table(table).to_csv(out / "pooled.csv", index=False)
+    single_changes(table).to_csv(out / "single.csv", index=False, float_format=_DIGITS)
+    if (out / ROWS).is_file():
+        rows, first = pooled_rows(table), read_rows(out)
+        new = rows[(rows[UNCOUNTED] == 0) & ~rows[READING].isin(map(changes, readings().values()))]
+        models = part_models(first[first[UNCOUNTED] == 0])
+        foreseen(models, new).to_csv(out / "foreseen.csv", index=False, float_format=_DIGITS)
+
+
+def pooled_table(table: pd.DataFrame) -> pd.DataFrame:
+    """A row for each different reading and count of messages: its seeds, and the claims that hold."""
+    rows = []
+    for words, uncounted, of_result in results(table):
+        said = holding(verdicts(of_result))
+        by_holm = corrected(parts_of(of_result))
+        numbers = (of_result[SEED].nunique(), len(said), " ".join(map(str, said)), len(by_holm))
+        rows.append((words, uncounted, *numbers))
+    return pd.DataFrame(rows, columns=[CHANGES, UNCOUNTED, "seeds", "found", WHICH, "found by Holm"])
 
 
 def _expect_nothing_yet(file: Path) -> None:
@@ -249,8 +265,8 @@ def write_confirmed(folder: Path, out: Path) -> None:
     pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
-    if measured and (out / ROWS).is_file():
-        _write_foreseen(measured, confirmed, out)
+    if alike := [(confirmed[name], measured[name]) for name in _confirmed(folder, out, DESIGN.time_limit)]:
+        _write_together(pooled_margins(alike), out)
 
 
 def _as_counted(measured: Measurements, uncounted: str) -> Measurements:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from docs.writers.factorial import ranking, tables
 from docs.writers.factorial.__main__ import main
-from docs.writers.factorial.design import LINK, UNCOUNTED, Reading, changes, every_reading, reading_of, readings
+from docs.writers.factorial.design import LINK, UNCOUNTED, changes, every_reading, reading_of, readings
 from docs.writers.factorial.effects import BARE, LINKED, effects
 from docs.writers.factorial.kept import keep, table_of
 from docs.writers.factorial.quantities import parts_of, row_means
@@ -130,7 +131,7 @@ def test_readings_outside_of_the_design_stand_beside_their_intervals(
     rows = pd.DataFrame(
         [{"reading": words, **reading_of(words), **quantity} for words in ("load", changes(readings()["14"]))]
     )
-    monkeypatch.setattr(tables, "pooled_rows", lambda read: rows[rows["reading"].isin(map(_words, read))])
+    monkeypatch.setattr(tables, "pooled_rows", lambda table: rows[rows["reading"].isin(table["reading"])])
     (tmp_path / "expected.csv").write_text(
         f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\nrow,{changes(readings()['14'])},0,200,8\n"
     )
@@ -141,8 +142,18 @@ def test_readings_outside_of_the_design_stand_beside_their_intervals(
     assert found[["reading", "inside"]].to_numpy().tolist() == [["load", True]]
 
 
-def _words(read: tuple[Reading, object]) -> str:
-    return changes(read[0])
+def test_results_of_one_reading_are_pooled_unless_they_are_longer(tmp_path: Path) -> None:
+    """Seeds 0 to 2 and 3 to 5 are six; those of 700 s are others. Both counts of messages have a row."""
+    (tmp_path / "expected.csv").write_text(
+        f"name,changes,{UNCOUNTED},seconds,expected\na,load,0,200,9\nb,load,0,200,9\nlong,load,0,700,9\n"
+    )
+    made = measurements(configs=("C2", "C4"), speeds=("2", "8"), seeds=6)
+    for name, seeds in (("a", range(3)), ("b", range(3, 6)), ("long", range(6))):
+        keep(replace(made, runs=made.runs[made.runs["seed"].isin(seeds)]), table_of(name, tmp_path))
+    write_confirmed(tmp_path, tmp_path)
+    pooled = pd.read_csv(tmp_path / "pooled.csv")
+    assert pooled[["changes", UNCOUNTED, "seeds"]].to_numpy().tolist() == [["load", 0, 6], ["load", 1, 6]]
+    assert pd.read_csv(tmp_path / "run.csv")["seeds"].tolist() == [3, 3, 6]
 
 
 def test_a_second_round_asks_for_new_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,10 +162,14 @@ def test_a_second_round_asks_for_new_readings(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(ranking, "every_reading", lambda: few.reset_index(drop=True))
     rows = with_choices(row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1, uncounted=0.01)))
     mine = rows[rows["reading"] == "01"].assign(reading="load", load=True, mean=3.0, seeds=10)
-    keep(measurements(configs=("C2",), speeds=("2",), seeds=1), table_of("mine", tmp_path))
+    for name in ("mine", "long"):
+        keep(measurements(configs=("C2",), speeds=("2",), seeds=1), table_of(name, tmp_path))
     monkeypatch.setattr(tables, "measured_readings", lambda names, *_: ((name, name) for name in names))
-    monkeypatch.setattr(tables, "pooled_rows", lambda read: pd.concat([rows, mine][: len(list(read)) - 31]))
-    (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},expected\nmine,load,0,9\nlater,places,0,8\n")
+    monkeypatch.setattr(tables, "pooled_margins", lambda read: len(list(read)))
+    monkeypatch.setattr(tables, "pooled_rows", lambda count: pd.concat([rows, mine][: count - 31]))
+    (tmp_path / "expected.csv").write_text(
+        f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\nlong,load,0,700,9\nlater,places,0,200,8\n"
+    )
     assert main(["again", str(tmp_path / "sweeps"), "--out", str(tmp_path)]) == 0
     assert pd.read_csv(tmp_path / "coverage-again.csv")["rows"].tolist() == [17, 16]
     again = pd.read_csv(tmp_path / "ranked-again.csv", keep_default_na=False)
