@@ -6,6 +6,7 @@ by hand. The page's sentences are not written here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,6 +27,10 @@ OPEN = (3, 4, 11, 12, 13, 16)
 UNSEEN = (2, 3, 4, 11, 12, 13)
 """Claims that three seeds can miss."""
 
+DECIDED = (3, 12, 13)
+"""Claims that part the readings of most claims."""
+MOST = 9
+"""Claims that a reading of the table of pooled ones has at least."""
 _COUNTED = (Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NOT_SIGNIFICANT)
 
 Row = Sequence[object]
@@ -44,6 +49,9 @@ def page_tables(folder: Path) -> Iterator[list[str]]:
     """Yield the lines of each table; raises UserError."""
     run = _read(folder / "run.csv")
     yield _run_lines(run)
+    if (file := folder / "pooled.csv").is_file():
+        yield _pooled_lines(_read(file))
+        yield _single_lines(_read(folder / "single.csv"))
     for name, head in (("ranked.csv", "First round"), ("ranked-again.csv", "Second round")):
         if (file := folder / name).is_file():
             yield _ranked_lines(_read(file), head)
@@ -96,6 +104,39 @@ def _run_lines(run: pd.DataFrame) -> list[str]:
         for row in run.to_dict("records")
     ]
     return _lines([*head, "With fresh seeds", "By Holm over claims"], rows)
+
+
+def _pooled_lines(pooled: pd.DataFrame) -> list[str]:
+    """The readings of most claims, with the seeds of all their results."""
+    most = pooled[pooled["found"].astype(int) >= MOST]
+    rows = [
+        (row["changes"], _acks(row), row["seeds"], row["found"], row["which"], row["found by Holm"])
+        for row in most.to_dict("records")
+    ]
+    head = ("Choices the other way", "Acks count", "Seeds in all", "Found", "Claims that hold", "By Holm over claims")
+    return _lines(head, rows)
+
+
+def _single_lines(single: pd.DataFrame) -> list[str]:
+    """The change of the parts of open claims by each choice alone; a star is significance."""
+    chosen = single[single[CLAIM].isin(list(map(str, DECIDED)))]
+    rows = [
+        (choice, of_choice["pairs"].iloc[0], *map(_change, of_choice.to_dict("records")))
+        for choice, of_choice in chosen.groupby("choice", sort=False)
+    ]
+    parts = chosen.drop_duplicates([CLAIM, PART])
+    titles = (f"{claim}: {re.split('[,:]', part)[0]}" for claim, part in zip(parts[CLAIM], parts[PART], strict=True))
+    return _lines(["Choice", "Pairs", *titles], rows)
+
+
+def _change(row: Mapping[Hashable, str]) -> str:
+    change, half = (_rounded(float(row[column])) for column in ("change", "half"))
+    return f"{change} ± {half}{' *' if row['significant'] == 'True' else ''}"
+
+
+def _rounded(number: float) -> str:
+    """Four decimals, or none for messages."""
+    return f"{number:.0f}" if abs(number) >= 1 else f"{round(number, 4) + 0.0:.4f}"
 
 
 def _acks(row: Mapping[Hashable, str]) -> str:

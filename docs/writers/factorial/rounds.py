@@ -81,7 +81,7 @@ def single_changes(table: pd.DataFrame) -> pd.DataFrame:
     the whole table.
     """
     counted = table[table[UNCOUNTED] == 0]
-    wide = counted.pivot(index=[CLAIM, PART, SEED], columns=READING, values=MARGIN)
+    wide = counted.pivot_table(index=[CLAIM, PART, SEED], columns=READING, values=MARGIN, sort=False)
     by_choice: dict[str, list[pd.Series[float]]] = {}
     for choice, first, other in _pairs(wide.columns):
         change = (wide[other] - wide[first]).dropna()
