@@ -57,7 +57,7 @@ def without_acknowledgements(measured: Measurements) -> Measurements:
     """The same runs, with the link layer's acknowledgements not counted as messages."""
     runs = measured.runs
     left = runs[c.MESSAGES] - runs.get(_ACKS, 0)
-    per_node = runs[c.MESSAGES_PER_NODE] * left / runs[c.MESSAGES]
+    per_node = runs[c.MESSAGES_PER_NODE] * (left / runs[c.MESSAGES])  # to the bit the same where there are none
     counted = runs.assign(**{c.MESSAGES: left, c.MESSAGES_PER_NODE: per_node})
     return replace(measured, runs=counted, points=mean_points(counted))
 

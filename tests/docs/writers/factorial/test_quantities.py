@@ -36,6 +36,12 @@ def test_acknowledgements_that_do_not_count_are_no_messages() -> None:
         assert left[metric].to_numpy() == pytest.approx(runs[metric].to_numpy() * 0.75)
 
 
+def test_runs_without_acknowledgements_have_equal_margins_in_both_counts() -> None:
+    """To the bit: effects that differ by rounding would count twice in a correction."""
+    counted, uncounted = (margins(each) for each in (MEASURED, without_acknowledgements(MEASURED)))
+    pd.testing.assert_frame_equal(counted, uncounted, check_exact=True)
+
+
 def test_verdicts_from_margins_are_those_of_the_claims() -> None:
     """Each claim that these runs measure has the verdict that its own test gives."""
     said = verdicts(margins(MEASURED))
