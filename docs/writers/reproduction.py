@@ -247,6 +247,9 @@ def sent_table(measured: Measurements) -> tuple[list[str], list[list[str]]]:
 
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
+OPEN_CHOICES = Path(__file__).parents[1] / "results" / "factorial" / "best.csv"
+LONG_READING = "t-long"
+"""The quantities of readings, and the one among these that was run with 700 s."""
 _TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.txt"))
 
 
@@ -309,10 +312,18 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
         "further": _labelled(every[first:]),
         "groups": {name: _labelled(found) for name, found in groups.items()},
         "quantities": gallery.claims(groups),
+        "open_choices": open_choices(),
         "bare": BARE in sweeps,
         "notes": _standing_notes(_labelled(every)),
         "gallery": gallery,
     }
+
+
+def open_choices() -> dict[str, str]:
+    """The verdicts on claims, by label, under the reading of the page on open choices that has the thesis' time."""
+    table = pd.read_csv(OPEN_CHOICES, dtype=str)
+    found = table[(table["reading"] == LONG_READING) & (table["without-acks"] == "0")]
+    return dict(zip(found["claim"], found["verdict"], strict=True))
 
 
 def read_notes(text: str) -> list[Note]:
