@@ -3,6 +3,7 @@
 python -m docs.writers.factorial design DIR                writes DIR/NN.toml, the sweep of each of the 32 readings
 python -m docs.writers.factorial analyse DIR --out PAGES   reads results or kept runs; writes the tables
 python -m docs.writers.factorial rank DIR --out PAGES      reads PAGES/rows.csv; writes DIR/top-NN.toml and expectations
+python -m docs.writers.factorial sweeps DIR --out PAGES    writes DIR/NAME.toml of each reading with an expectation
 python -m docs.writers.factorial again DIR --out PAGES     reads all that was run; writes DIR/next-NN.toml
 python -m docs.writers.factorial confirm DIR --out PAGES   reads DIR/results of all readings with an expectation
 python -m docs.writers.factorial page PAGES --out BOOK     writes the tables of BOOK/open-choices.md from PAGES

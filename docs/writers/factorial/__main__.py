@@ -10,11 +10,19 @@ from pathlib import Path
 import click
 
 from docs.writers.factorial.page import write_page
-from docs.writers.factorial.tables import write_again, write_analysis, write_confirmed, write_design, write_ranked
+from docs.writers.factorial.tables import (
+    write_again,
+    write_analysis,
+    write_asked,
+    write_confirmed,
+    write_design,
+    write_ranked,
+)
 from roambus.bridge.system.errors import RoambusError, UserError
 
 _TASKS = {
     "analyse": write_analysis,
+    "sweeps": write_asked,
     "rank": write_ranked,
     "again": write_again,
     "confirm": write_confirmed,

@@ -152,6 +152,8 @@ class Extent(NamedTuple):
     publish_until: int = 143
 
 
+PUBLISHING = 5 / 7
+"""The part of a run that has publications: 500 of 700 s in the thesis."""
 SELECTING = 3
 """Seeds of the design, which selects readings. Seeds from this number on are fresh, and confirm them."""
 FRESH = 10
@@ -205,6 +207,18 @@ def _toml(value: object) -> str:
 
 def write_sweeps(folder: Path, chosen: Mapping[str, Reading], extent: Extent) -> None:
     """Write the sweep files of these readings, by name; raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, reading in chosen.items():
-        (folder / f"{name}.toml").write_text(sweep_text(reading, extent), encoding="utf-8")
+        write_sweep(folder, name, reading, extent)
+
+
+def write_sweep(folder: Path, name: str, reading: Reading, extent: Extent) -> None:
+    """Write the sweep file of a reading; raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.toml").write_text(sweep_text(reading, extent), encoding="utf-8")
+
+
+def extent_of(speeds: str, seeds: str, seconds: str) -> Extent:
+    """The runs of a reading in a table of expectations, which publish for as large a part as in the thesis."""
+    first, *more = map(int, speeds.split())
+    chosen = int(seeds) if seeds.isdigit() else seeds
+    return Extent([first, *more], chosen, int(seconds), round(int(seconds) * PUBLISHING))

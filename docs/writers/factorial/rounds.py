@@ -38,6 +38,8 @@ from roambus.spark.aggregation.aggregate import mean_points
 
 NEXT = 2
 """Readings of the second round."""
+SECOND = "next"
+"""The names of the second round's readings begin so."""
 ORDER = "10 or more"
 CHOICE, PAIRS = "choice", "pairs"
 
@@ -68,7 +70,7 @@ def next_readings(rows: pd.DataFrame, confirmed: Iterable[Reading]) -> pd.DataFr
     table = ranked(rows, AGAIN_SEEDS)
     known = {changes(reading) for reading in confirmed}
     fresh = table[[changes(reading_in(row)) not in known for _, row in table[NAMES].iterrows()]]
-    return top(fresh.sort_values(ORDER, ascending=False, kind="stable"), NEXT, "next")
+    return top(fresh.sort_values(ORDER, ascending=False, kind="stable"), NEXT, SECOND)
 
 
 # Readings that differ in one choice

@@ -21,9 +21,11 @@ from docs.writers.factorial.design import (
     Extent,
     Reading,
     changes,
+    extent_of,
     reading_in,
     reading_of,
     readings,
+    write_sweep,
     write_sweeps,
 )
 from docs.writers.factorial.effects import (
@@ -53,7 +55,7 @@ from docs.writers.factorial.quantities import (
     without_acknowledgements,
 )
 from docs.writers.factorial.ranking import EXPECTED, power_table, ranked, top, verdicts_left_out
-from docs.writers.factorial.rounds import next_readings, pooled_margins, pooled_rows, single_changes
+from docs.writers.factorial.rounds import SECOND, next_readings, pooled_margins, pooled_rows, single_changes
 from docs.writers.factorial.sides import side_table
 from roambus.bridge.runs.layout import SEED
 from roambus.bridge.system.errors import UserError
@@ -122,6 +124,15 @@ def turned(table: pd.DataFrame, claim: int) -> list[str]:
 def write_design(folder: Path) -> None:
     """Write the sweeps of the design; raises OSError."""
     write_sweeps(folder, readings(), DESIGN)
+
+
+def write_asked(folder: Path, out: Path) -> None:
+    """Write the sweep of each reading with an expectation; raises UserError, OSError."""
+    for row in read_expectations(out).fillna("").to_dict("records"):
+        extent = AGAIN if row[NAME].startswith(SECOND) else CONFIRMING
+        if row.get("speeds"):
+            extent = extent_of(row["speeds"], row["seeds"], row["seconds"])
+        write_sweep(folder, row[NAME], reading_of(row[CHANGES]), extent)
 
 
 def write_analysis(folder: Path, out: Path) -> None:

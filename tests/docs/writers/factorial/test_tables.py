@@ -16,6 +16,7 @@ from docs.writers.factorial.kept import keep, table_of
 from docs.writers.factorial.quantities import parts_of, row_means
 from docs.writers.factorial.ranking import top
 from docs.writers.factorial.tables import (
+    PREDICTIONS,
     claim_table,
     corrected,
     expectations,
@@ -27,6 +28,7 @@ from docs.writers.factorial.tables import (
     with_choices,
     write_confirmed,
 )
+from roambus.experiments.sweeps.sweep_file import read_sweep
 from tests.docs.writers.factorial.made_up import margins
 from tests.experiments.measured import Run, measurements, plausible, write_measurements
 
@@ -198,6 +200,19 @@ def test_a_mistake_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert main([arguments[0], str(tmp_path), *arguments[1:]]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_readings_with_an_expectation_have_their_sweeps(tmp_path: Path) -> None:
+    """Those of the page: by hand with seeds, seconds and speeds of their own, by the model with fresh seeds."""
+    assert main(["sweeps", str(tmp_path), "--out", str(PREDICTIONS.parent / "factorial")]) == 0
+    names = ("t-nine", "t-long", "top-12", "next-01")
+    nine, long, top_12, again = (read_sweep(str(tmp_path / f"{name}.toml")) for name in names)
+    assert [sweep.seeds for sweep in (nine, long)] == [tuple(range(30)), tuple(range(33, 43))]
+    assert [sweep.seeds for sweep in (top_12, again)] == [tuple(range(3, 13)), tuple(range(43, 63))]
+    assert [sweep.fixed["time_limit"] for sweep in (nine, long, top_12)] == [200, 700, 200]
+    assert [sweep.fixed["publish_until"] for sweep in (nine, long, top_12)] == [143, 500, 143]
+    assert [len(axis.values) for sweep in (nine, long) for axis in sweep.axes if axis.name == "speed"] == [3, 2]
+    assert main(["sweeps", str(tmp_path), "--out", str(tmp_path)]) == 1
 
 
 def test_the_design_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
