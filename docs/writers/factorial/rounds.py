@@ -1,4 +1,4 @@
-"""What the readings that were run say together: one row for each, the effect of single choices, and a second round.
+"""All readings that were run together: one row for each, the effect of single choices, and a second round.
 
 Rows of the design and confirmed readings are one table, at the speeds that all of them have. Equal readings are one
 row, with the seeds of all. The design's chains do not say which pair of choices acts. Two readings that differ in one
