@@ -248,7 +248,7 @@ def sent_table(measured: Measurements) -> tuple[list[str], list[list[str]]]:
 
 DOCUMENT, PICTURES = "reproduction.md", "reproduction"
 OPEN_CHOICES = Path(__file__).parents[1] / "results" / "factorial" / "best.csv"
-LONG_READING = "t-long"
+LONG_READING = "t-long-start"
 """The quantities of readings, and the one among these that was run with 700 s."""
 _TEMPLATE, NOTES = (Path(__file__).with_name(f"reproduction{end}") for end in (".md.j2", "_notes.txt"))
 
