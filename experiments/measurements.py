@@ -88,7 +88,12 @@ class Measurements:
     @property
     def seeds(self) -> int:
         """How many seeds any point has at most."""
-        return max(self.runs.groupby([AGENT, *self.axes])[SEED].nunique(), default=0)
+        return max(self.seeds_of_points, default=0)
+
+    @property
+    def seeds_of_points(self) -> pd.Series[int]:
+        """The number of seeds of each point that has runs."""
+        return self.runs.groupby([AGENT, *self.axes])[SEED].nunique()
 
     def values(self, axis: str) -> list[str]:
         """An axis' measured values, in the sweep's or natural order."""

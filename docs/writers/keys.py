@@ -38,8 +38,8 @@ from roambus.experiments.inventory import SWEEP_SUFFIX, shipped_files
 from roambus.experiments.sweeps.request import Request
 from roambus.experiments.sweeps.request_file import describe
 from roambus.experiments.sweeps.runner import plan_run
-from roambus.experiments.sweeps.sweep import expand, read_seeds, seeds_text
-from roambus.experiments.sweeps.sweep_file import read_sweep
+from roambus.experiments.sweeps.sweep import expand, seeds_text
+from roambus.experiments.sweeps.sweep_file import read_sweep, seeds_of
 from roambus.python_protocol.settings import unknown
 from roambus.spark.aggregation.aggregate import replace_file
 
@@ -64,9 +64,14 @@ def rerun_command(name: str, done: Mapping[str, Any], seeds: Sequence[int], back
     words = ["roambus", "sweep", name]
     for setting in _settings(asked, {**asked, **done}):
         words += ["--set", setting]
-    words += ["--seeds", seeds_text(seeds)] * (list(seeds) != asked[SEEDS])
+    words += _other_seeds(seeds, asked[SEEDS])
     words += ["--backend", backend] * (backend not in {"", factory_of(sweep.backend).name})
     return shlex.join(words)
+
+
+def _other_seeds(seeds: Sequence[int], own: Sequence[int]) -> list[str]:
+    """The option for seeds that are not a sweep's own."""
+    return ["--seeds", seeds_text(seeds)] * (list(seeds) != list(own))
 
 
 def _settings(asked: Mapping[str, Any], done: Mapping[str, Any]) -> Iterator[str]:
@@ -126,10 +131,9 @@ def _made(results: Path, texts: Mapping[str, str]) -> dict[str, Any]:
             keys[levels[AGENT]].append((name, read_footer(trace).metadata[RUN_KEY]))
     made = {agent: {RUNS: runs[agent], KEY: _digest(found)} for agent, found in keys.items()}
     if text := texts.get(asked[SWEEP]):
-        own = read_seeds(f"{asked[SWEEP]}{SWEEP_SUFFIX}: seeds", tomllib.loads(text).get("seeds", 1))
-        others = ["--seeds", seeds_text(asked[SEEDS])] * (list(own) != asked[SEEDS])
-        command = shlex.join(["roambus", "sweep", f"{asked[SWEEP]}{SWEEP_SUFFIX}", *others])
-        return {COMMAND: command, TEXT: text, AGENTS: made}
+        file = f"{asked[SWEEP]}{SWEEP_SUFFIX}"
+        words = ["roambus", "sweep", file, *_other_seeds(asked[SEEDS], seeds_of(file, tomllib.loads(text)))]
+        return {COMMAND: shlex.join(words), TEXT: text, AGENTS: made}
     about = read_about(traces[0])
     command = rerun_command(asked[SWEEP], asked, asked[SEEDS], about.backend if about else "")
     return {COMMAND: command, AGENTS: made}

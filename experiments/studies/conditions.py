@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from roambus.bridge.runs.layout import AGENT, AGENTS, BACKEND, LACKING, SEED, SET, TEMPLATE, count_runs
+from roambus.bridge.runs.layout import AGENTS, BACKEND, LACKING, SEED, SET, TEMPLATE, count_runs
 from roambus.experiments.measurements import Measurements
 from roambus.experiments.studies.crashes import crashes
 from roambus.experiments.studies.study import Study, StudyResults, SweepResults, origin_of
@@ -158,7 +158,7 @@ def _axes(measured: Measurements, asked: Sweep) -> Iterator[Difference]:
 
 def _counts(measured: Measurements, asked: Sweep) -> Iterator[Difference]:
     """Other seeds than the study has, or fewer, at any point, and runs that are missing."""
-    seeds = measured.runs.groupby([AGENT, *measured.axes])[SEED].nunique()
+    seeds = measured.seeds_of_points
     here, own = set(measured.runs[SEED].tolist()), set(asked.seeds)
     if here - own and own - here:
         yield Difference("seeds", seed_ranges(here), seed_ranges(own))

@@ -67,7 +67,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         template=template,
         agents=tuple(_agent(path, *item) for item in table(path, "agents", content).items()),
         axes=tuple(_with_named(path, template, axis) for axis in axes_of_table(path, content)),
-        seeds=read_seeds(f"{path}: seeds", content.get("seeds", 1)),
+        seeds=seeds_of(str(path), content),
         backend=backend,
         fixed=_fixed(path, template, table(path, "set", content)),
         name=path.stem,
@@ -75,6 +75,11 @@ def _build(path: Path, content: Mapping[str, Any]) -> Sweep:
         measure=tuple(_measure(path, content.get("measure", []))),
         file=path,
     )
+
+
+def seeds_of(source: str, content: Mapping[str, Any]) -> tuple[int, ...]:
+    """The seeds of a sweep's file; raises UserError."""
+    return read_seeds(f"{source}: seeds", content.get("seeds", 1))
 
 
 def _fixed(path: Path, template: Template, settings: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -28,6 +28,7 @@ from roambus.console.sweep_runs import RunOptions, make_executor, run_sweep
 if TYPE_CHECKING:
     from roambus.experiments.studies.study import Study
     from roambus.experiments.sweeps.request import Request
+    from roambus.experiments.sweeps.sweep import Sweep
 
 
 @click.command()
@@ -63,30 +64,21 @@ def reproduce(
 
     Example: roambus reproduce thesis --quick --out results/thesis-quick
     """
-    from roambus.bridge.runs.layout import AGENT, SWEEP_FILE, unlinked_below
+    from roambus.bridge.runs.layout import SWEEP_FILE, unlinked_below
     from roambus.experiments.studies.study import load_study, sweep_folder
     from roambus.spark.engine.session import begin_java, spark_session
 
     chosen = load_study(request.name)
     folder = out or Path("results", f"{chosen.name}-quick" if quick else chosen.name)
-    asked = []
-    for part in chosen.sweeps:
-        place = sweep_folder(folder, chosen, part)
+    places = [sweep_folder(folder, chosen, part) for part in chosen.sweeps]
+    for place in places:
         unlinked_below(folder, place.relative_to(folder) / SWEEP_FILE)
-        usual = {AGENT: part.quick[AGENT]} if requested and AGENT in part.quick else {}
-        small = (part.quick, part.quick_seeds) if quick else (usual, None)
-        sweep = request.of(chosen.asked(part), *small)
-        growing = requested if requested and (part.claims or requested.metric) else None
-        if growing:
-            growing.precision(FIRST_FOR_CLAIMS, sweep.seeds)  # its mistakes show here, before the first sweep's runs
-        asked.append((part, place, sweep, growing))
-    if requested and not any(growing for *_, growing in asked):
-        raise UserError(f"--precision: study {chosen.name} has no claims: name a --metric")
+    asked = _asked(chosen, request, quick, requested)
     if spark is None:
         begin_java()  # it takes some seconds, while the runs are made
     executor, master = make_executor(workers, spark), spark or "local[*]"
     problems = []
-    for part, place, sweep, growing in asked:
+    for part, place, (sweep, growing) in zip(chosen.sweeps, places, asked, strict=True):
         factory = factory_of(backend or sweep.backend)
         options = RunOptions(retry_failed=True, replace=replace)
         make = partial(run_sweep, out=place, executor=executor, run_options=options, backend=factory)
@@ -98,6 +90,26 @@ def reproduce(
         problems += _aggregate_study(chosen, folder)
     _report_study(chosen, folder)
     report_problems(problems)
+
+
+def _asked(
+    study: Study, request: Request, quick: bool, requested: PrecisionOptions | None
+) -> list[tuple[Sweep, PrecisionOptions | None]]:
+    """Return each sweep as it is asked for, with the precision if it grows; raise UserError before any run."""
+    from roambus.bridge.runs.layout import AGENT
+
+    asked = []
+    for part in study.sweeps:
+        usual = {AGENT: part.quick[AGENT]} if requested and AGENT in part.quick else {}
+        small = (part.quick, part.quick_seeds) if quick else (usual, None)
+        sweep = request.of(study.asked(part), *small)
+        growing = requested if requested and (part.claims or requested.metric) else None
+        if growing:
+            growing.precision(FIRST_FOR_CLAIMS, sweep.seeds)  # its mistakes show here, before the first sweep's runs
+        asked.append((sweep, growing))
+    if requested and not any(growing for _, growing in asked):
+        raise UserError(f"--precision: study {study.name} has no claims: name a --metric")
+    return asked
 
 
 def _aggregate_study(study: Study, folder: Path) -> list[str]:
