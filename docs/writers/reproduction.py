@@ -37,6 +37,8 @@ import click
 import jinja2
 import pandas as pd
 
+from docs.writers.factorial.design import UNCOUNTED
+from docs.writers.factorial.quantities import READING
 from docs.writers.keys import record, rerun_command
 from roambus.bridge.runs.layout import AGENT, ORACLE, SEED, SWEEP, TITLES, find_traces
 from roambus.bridge.system.errors import RoambusError, UserError
@@ -322,7 +324,7 @@ def _content(sweeps: Mapping[str, Measurements], gallery: Gallery) -> dict[str, 
 def open_choices() -> dict[str, str]:
     """The verdicts on claims, by label, under the reading of the page on open choices that has the thesis' time."""
     table = pd.read_csv(OPEN_CHOICES, dtype=str)
-    found = table[(table["reading"] == LONG_READING) & (table["without-acks"] == "0")]
+    found = table[(table[READING] == LONG_READING) & (table[UNCOUNTED] == "0")]
     return dict(zip(found["claim"], found["verdict"], strict=True))
 
 

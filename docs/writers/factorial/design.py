@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from roambus.experiments.studies.thesis.claims import AODV, CONFIG, MFT
+from roambus.experiments.sweeps.sweep import read_seeds
 from roambus.experiments.sweeps.sweep_file import read_sweep
 from roambus.python_protocol.mft.messages import MftParameters
 
@@ -144,25 +145,29 @@ def design_columns() -> dict[str, np.ndarray]:
 
 
 class Extent(NamedTuple):
-    """The runs of a reading: speeds in m/s, the seeds as in a sweep's file, and times in seconds."""
+    """The runs of a reading: speeds in m/s, the seeds as in a sweep's file, and seconds."""
 
     speeds: Sequence[int]
     seeds: int | str
     time_limit: int = 200
-    publish_until: int = 143
+
+    @property
+    def publish_until(self) -> int:
+        """Seconds with publications: as large a part as the 500 of 700 s in the thesis."""
+        return round(self.time_limit * 5 / 7)
+
+    @property
+    def seed_count(self) -> int:
+        """How many seeds there are; raises UserError."""
+        return len(read_seeds("seeds", self.seeds))
 
 
-PUBLISHING = 5 / 7
-"""The part of a run that has publications: 500 of 700 s in the thesis."""
 SELECTING = 3
 """Seeds of the design, which selects readings. Seeds from this number on are fresh, and confirm them."""
-FRESH = 10
-"""Seeds that confirm a ranked reading: none of them selected it."""
 DESIGN = Extent((2, 8), SELECTING)
-CONFIRMING = Extent(DESIGN.speeds, f"{SELECTING}..{SELECTING + FRESH - 1}")
-"""The speeds and times of the design. The thesis' 700 s take 3.5 times as long."""
-AGAIN_SEEDS = 20
-AGAIN = Extent(DESIGN.speeds, f"43..{42 + AGAIN_SEEDS}")
+CONFIRMING = Extent(DESIGN.speeds, "3..12")
+"""Ten fresh seeds, with the speeds and times of the design. The thesis' 700 s take 3.5 times as long."""
+AGAIN = Extent(DESIGN.speeds, "43..62")
 """The second round: no reading of the first had these seeds. Ten left the narrow claims to chance."""
 
 
@@ -218,7 +223,5 @@ def write_sweep(folder: Path, name: str, reading: Reading, extent: Extent) -> No
 
 
 def extent_of(speeds: str, seeds: str, seconds: str) -> Extent:
-    """The runs of a reading in a table of expectations, which publish for as large a part as in the thesis."""
-    first, *more = map(int, speeds.split())
-    chosen = int(seeds) if seeds.isdigit() else seeds
-    return Extent([first, *more], chosen, int(seconds), round(int(seconds) * PUBLISHING))
+    """The runs of a reading in a table of expectations."""
+    return Extent([*map(int, speeds.split())], seeds, int(seconds))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -69,6 +70,15 @@ def keep(measured: Measurements, file: Path) -> None:
     runs = measured.runs
     there = [column for column in (*PLACE, *METRICS) if column in runs]
     runs[there].sort_values(PLACE, key=lambda column: column.map(natural_order)).to_csv(file, index=False)
+
+
+def read_table(file: Path, remedy: str, **options: Any) -> pd.DataFrame:
+    """Read a table of the page, with options of pandas; raises UserError, which ends with the remedy."""
+    try:
+        table: pd.DataFrame = pd.read_csv(file, **options)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: {error}: {remedy}") from None
+    return table
 
 
 def read_kept(file: Path, results: Path) -> Measurements:

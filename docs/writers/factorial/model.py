@@ -171,8 +171,8 @@ class PartModel:
 def foreseen(models: list[PartModel], rows: pd.DataFrame) -> pd.DataFrame:
     """A row for each part of readings that were run later: its mean, and the interval that the models give it.
 
-    Rows left out of a design share its chains, so they cannot show which pair of a chain acts. Readings outside of
-    the design can. The interval has the error of their own seeds.
+    Rows left out of a design share its chains, so they cannot contradict the pair of a chain that the model chose.
+    Readings outside of the design can. The interval has the error of their own seeds as well.
     """
     found = []
     for model in models:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from docs.writers.factorial.design import UNCOUNTED
 from docs.writers.factorial.effects import LINKED, WORLD
+from docs.writers.factorial.kept import read_table
 from docs.writers.factorial.published import PUBLISHED
 from docs.writers.factorial.quantities import CLAIM, PART, READING
 from docs.writers.factorial.ranking import EXPECTED
@@ -76,10 +77,7 @@ def rewritten(text: str, table: Sequence[str]) -> str:
 
 
 def _read(file: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(file, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: {error}: write it with the other tasks") from None
+    return read_table(file, "write it with the other tasks", dtype=str, keep_default_na=False)
 
 
 def _lines(head: Sequence[str], rows: Sequence[Row]) -> list[str]:

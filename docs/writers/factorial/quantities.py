@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from docs.writers.factorial.design import UNCOUNTED
+from docs.writers.factorial.design import UNCOUNTED, Reading
 from roambus.bridge.runs.layout import SEED
 from roambus.experiments.claims import ClaimTest, Part, Side, Verdict, judge, make_part
 from roambus.experiments.measurements import Measurements, NotMeasuredError
@@ -98,6 +98,11 @@ def row_means(table: pd.DataFrame) -> pd.DataFrame:
     grouped = table.groupby(KEYS, sort=False)[MARGIN]
     columns = {MEAN: grouped.mean(), SD: grouped.std(), SEEDS: grouped.count()}
     return pd.concat(columns, axis=1).reset_index()
+
+
+def with_choices(rows: pd.DataFrame, named: Mapping[str, Reading]) -> pd.DataFrame:
+    """The rows of `row_means`, with a column of booleans for each choice of their readings."""
+    return rows.merge(pd.DataFrame([{READING: name, **reading} for name, reading in named.items()]), on=READING)
 
 
 def pooled_sd(rows: pd.DataFrame) -> float:

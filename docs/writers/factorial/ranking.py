@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from docs.writers.factorial.design import CONFIRMING, DESIGN, FRESH, LINK, NAMES, UNCOUNTED, every_reading, signs
+from docs.writers.factorial.design import CONFIRMING, DESIGN, LINK, NAMES, UNCOUNTED, every_reading, signs
 from docs.writers.factorial.effects import WORLD, in_world
 from docs.writers.factorial.model import OTHERS, Floats, PartModel, Prediction, part_models
 from docs.writers.factorial.quantities import CLAIM, PART, SD
@@ -51,7 +51,7 @@ def of_claims(parts: Iterable[tuple[int, Floats]]) -> dict[int, Floats]:
     return found
 
 
-def ranked(rows: pd.DataFrame, seeds: int = FRESH) -> pd.DataFrame:
+def ranked(rows: pd.DataFrame, seeds: int = CONFIRMING.seed_count) -> pd.DataFrame:
     """All readings and both counts of messages, by the number of claims to expect.
 
     Columns: the choices, the probability of each claim, `expected`, and those of nine and of ten claims or more. Of

@@ -18,7 +18,7 @@ from dataclasses import replace
 import pandas as pd
 
 from docs.writers.factorial.design import (
-    AGAIN_SEEDS,
+    AGAIN,
     DESIGN,
     NAMES,
     UNCOUNTED,
@@ -28,7 +28,17 @@ from docs.writers.factorial.design import (
     reading_of,
 )
 from docs.writers.factorial.effects import HALF, SIGNIFICANT, P
-from docs.writers.factorial.quantities import CLAIM, KEYS, MARGIN, PART, READING, SEEDS, margins_of, row_means
+from docs.writers.factorial.quantities import (
+    CLAIM,
+    KEYS,
+    MARGIN,
+    PART,
+    READING,
+    SEEDS,
+    margins_of,
+    row_means,
+    with_choices,
+)
 from docs.writers.factorial.ranking import ranked, top
 from roambus.bridge.runs.layout import SEED
 from roambus.experiments.claims import SIGNIFICANCE, Side, holm, make_part
@@ -53,11 +63,10 @@ def pooled_margins(results: Iterable[tuple[Reading, Measurements]]) -> pd.DataFr
 def pooled_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of `row_means` with a column for each choice, of the parts that all readings have."""
     rows = row_means(table)
-    names = rows[READING].unique().tolist()
+    named = {name: reading_of(name) for name in rows[READING].unique()}
     # Claims on a speed of their own have no row of the design.
-    everywhere = rows.groupby([CLAIM, PART])[READING].transform("nunique") == len(names)
-    choices = pd.DataFrame([{READING: name, **reading_of(name)} for name in names])
-    return rows[everywhere].merge(choices, on=READING)
+    everywhere = rows.groupby([CLAIM, PART])[READING].transform("nunique") == len(named)
+    return with_choices(rows[everywhere], named)
 
 
 def _at_common_speeds(measured: Measurements) -> Measurements:
@@ -67,7 +76,7 @@ def _at_common_speeds(measured: Measurements) -> Measurements:
 
 def next_readings(rows: pd.DataFrame, confirmed: Iterable[Reading]) -> pd.DataFrame:
     """The readings of the second round, with their names and the probability of each claim."""
-    table = ranked(rows, AGAIN_SEEDS)
+    table = ranked(rows, AGAIN.seed_count)
     known = {changes(reading) for reading in confirmed}
     fresh = table[[changes(reading_in(row)) not in known for _, row in table[NAMES].iterrows()]]
     return top(fresh.sort_values(ORDER, ascending=False, kind="stable"), NEXT, SECOND)
@@ -98,9 +107,9 @@ def single_changes(table: pd.DataFrame) -> pd.DataFrame:
 def _pairs(names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield each choice with two readings: without it, and with it."""
     for first, other in itertools.permutations(names, 2):
-        more = set(other.split()) - set(first.split())
-        if len(more) == 1 and set(first.split()) < set(other.split()):
-            yield more.pop(), first, other
+        fewer, more = set(first.split()), set(other.split())
+        if fewer < more and len(more - fewer) == 1:
+            yield (more - fewer).pop(), first, other
 
 
 def _changes_of(choice: str, found: list[pd.Series[float]]) -> Iterator[tuple[object, ...]]:

@@ -11,10 +11,8 @@ import pandas as pd
 
 from docs.writers.factorial.design import (
     AGAIN,
-    AGAIN_SEEDS,
     CONFIRMING,
     DESIGN,
-    FRESH,
     NAMES,
     SELECTING,
     UNCOUNTED,
@@ -38,7 +36,7 @@ from docs.writers.factorial.effects import (
     effects,
     found_signs,
 )
-from docs.writers.factorial.kept import is_there, measured_readings
+from docs.writers.factorial.kept import is_there, measured_readings, read_table
 from docs.writers.factorial.model import coverage_table, foreseen, part_models
 from docs.writers.factorial.published import published_sides
 from docs.writers.factorial.quantities import (
@@ -52,6 +50,7 @@ from docs.writers.factorial.quantities import (
     results,
     row_means,
     verdicts,
+    with_choices,
     without_acknowledgements,
 )
 from docs.writers.factorial.ranking import EXPECTED, power_table, ranked, top, verdicts_left_out
@@ -66,6 +65,7 @@ PREDICTIONS = Path(__file__).parents[2] / "results" / "open-choices-together-pre
 REPRODUCTION = PREDICTIONS.parent / "reproduction"
 ROWS, RANKED, AGAIN_RANKED, BY_HAND = "rows.csv", "ranked.csv", "ranked-again.csv", "expected.csv"
 _DIGITS = "%.4g"
+_ANALYSE = "write it with the task analyse"
 NAME, CHANGES, WHICH = "name", "changes", "which"
 
 
@@ -159,17 +159,7 @@ def unlike_claims(rows: pd.DataFrame) -> pd.DataFrame:
 
 def read_rows(out: Path) -> pd.DataFrame:
     """The means of the design's rows, each with its choices; raises UserError."""
-    try:
-        rows = pd.read_csv(out / ROWS, dtype={READING: str})
-    except (OSError, ValueError) as error:
-        raise UserError(f"{out / ROWS}: {error}: write it with the task analyse") from None
-    return with_choices(rows)
-
-
-def with_choices(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `row_means`, with a column of booleans for each choice."""
-    design = pd.DataFrame(list(readings().values())).assign(**{READING: list(readings())})
-    return rows.merge(design, on=READING)
+    return with_choices(read_table(out / ROWS, _ANALYSE, dtype={READING: str}), readings())
 
 
 def _write_model(out: Path) -> None:
@@ -185,26 +175,28 @@ def write_ranked(folder: Path, out: Path) -> None:
     """Write the readings to run with their expectations; raises UserError, OSError."""
     _expect_nothing_yet(out / RANKED)
     rows = read_rows(out)
-    _write_chosen(top(ranked(rows)), FRESH, out / RANKED, folder, CONFIRMING)
+    _write_chosen(top(ranked(rows)), out / RANKED, folder, CONFIRMING)
 
 
 def write_again(folder: Path, out: Path) -> None:
     """Write a second round, from a model of all that was run, and its coverage; raises UserError, OSError."""
     _expect_nothing_yet(out / AGAIN_RANKED)
-    confirmed = _confirmed(folder, out, DESIGN.time_limit)
+    confirmed = _confirmed(_alike(read_expectations(out)), folder, out)
     named = {**readings(), **confirmed}
     results = ((named[name], measured) for name, measured in measured_readings(named, folder, out))
     rows = pooled_rows(pooled_margins(results))
     models = part_models(rows[rows[UNCOUNTED] == 0])
     coverage_table(models).to_csv(out / "coverage-again.csv", index=False, float_format=_DIGITS)
-    _write_chosen(next_readings(rows, confirmed.values()), AGAIN_SEEDS, out / AGAIN_RANKED, folder, AGAIN)
+    _write_chosen(next_readings(rows, confirmed.values()), out / AGAIN_RANKED, folder, AGAIN)
 
 
-def _confirmed(folder: Path, out: Path, seconds: int | None = None) -> dict[str, Reading]:
-    """The readings with an expectation that were run, by name: all, or those of so many seconds."""
-    asked = read_expectations(out)
-    if seconds:
-        asked = asked[asked["seconds"] == str(seconds)]
+def _alike(asked: pd.DataFrame) -> pd.DataFrame:
+    """The expectations of runs that are as long as the design's."""
+    return asked[asked["seconds"] == str(DESIGN.time_limit)]
+
+
+def _confirmed(asked: pd.DataFrame, folder: Path, out: Path) -> dict[str, Reading]:
+    """The readings with these expectations that were run, by name."""
     named = zip(asked[NAME], asked[CHANGES], strict=True)
     return {name: reading_of(str(words)) for name, words in named if is_there(name, folder, out)}
 
@@ -237,27 +229,24 @@ def _expect_nothing_yet(file: Path) -> None:
         raise UserError(f"{file}: expectations are written once, before the runs: remove the file to begin again")
 
 
-def _write_chosen(chosen: pd.DataFrame, seeds: int, file: Path, folder: Path, extent: Extent) -> None:
-    expectations(chosen, seeds).to_csv(file, index=False, float_format="%.2f")
+def _write_chosen(chosen: pd.DataFrame, file: Path, folder: Path, extent: Extent) -> None:
+    expectations(chosen, extent).to_csv(file, index=False, float_format="%.2f")
     write_sweeps(folder, {row[NAME]: reading_in(row) for _, row in chosen.iterrows()}, extent)
 
 
-def expectations(chosen: pd.DataFrame, seeds: int) -> pd.DataFrame:
-    """The chosen readings as a table of expectations with so many fresh seeds, like the one by hand."""
+def expectations(chosen: pd.DataFrame, extent: Extent) -> pd.DataFrame:
+    """The chosen readings as a table of expectations of these runs, like the one by hand."""
     claims = [column for column in chosen if str(column).startswith("claim ")]
     head = chosen[[NAME]].copy()
     head[CHANGES] = [changes(reading_in(row)) for _, row in chosen.iterrows()]
     head[UNCOUNTED] = chosen[UNCOUNTED]
-    head = head.assign(seeds=seeds, seconds=CONFIRMING.time_limit)
+    head = head.assign(seeds=extent.seed_count, seconds=extent.time_limit)
     return pd.concat([head, chosen[[EXPECTED, "9 or more", "10 or more", *claims]]], axis=1)
 
 
 def read_verdicts(out: Path) -> pd.DataFrame:
     """The verdicts on the design's rows by reading, with acknowledgements as messages; raises UserError."""
-    try:
-        table = pd.read_csv(out / "readings.csv", dtype={READING: str})
-    except (OSError, ValueError) as error:
-        raise UserError(f"{out / 'readings.csv'}: {error}: write it with the task analyse") from None
+    table = read_table(out / "readings.csv", _ANALYSE, dtype={READING: str})
     return table[table[UNCOUNTED] == 0].set_index(table[READING].str.zfill(2)[table[UNCOUNTED] == 0])
 
 
@@ -266,7 +255,8 @@ def read_verdicts(out: Path) -> pd.DataFrame:
 
 def write_confirmed(folder: Path, out: Path) -> None:
     """Write expected and found counts of the readings run, and their quantities; raises UserError, OSError."""
-    asked, confirmed = read_expectations(out), _confirmed(folder, out)
+    asked = read_expectations(out)
+    confirmed = _confirmed(asked, folder, out)
     measured = dict(measured_readings(confirmed, folder, out))
     margins = margins_of(measured.items()) if measured else None
     run_table(asked, margins).to_csv(out / "run.csv", index=False)
@@ -276,7 +266,7 @@ def write_confirmed(folder: Path, out: Path) -> None:
     pd.concat(sides).to_csv(out / "sides.csv", index=False)
     if margins is not None:
         quantity_table(margins).to_csv(out / "best.csv", index=False, float_format=_DIGITS)
-    if alike := [(confirmed[name], measured[name]) for name in _confirmed(folder, out, DESIGN.time_limit)]:
+    if alike := [(confirmed[name], measured[name]) for name in _alike(asked)[NAME] if name in measured]:
         _write_together(pooled_margins(alike), out)
 
 

@@ -22,8 +22,7 @@ from docs.writers.factorial.model import (
     predict,
     quantile,
 )
-from docs.writers.factorial.quantities import row_means
-from docs.writers.factorial.tables import with_choices
+from docs.writers.factorial.quantities import row_means, with_choices
 from tests.docs.writers.factorial.made_up import margins
 
 RUN = np.array([[1.0 if row[name] else -1.0 for name in OTHERS] for row in readings().values() if not row["link"]])
@@ -117,7 +116,7 @@ def test_few_large_pairs_escape_the_intervals() -> None:
 def test_readings_run_later_are_inside_or_outside_of_what_was_foreseen() -> None:
     """Load adds two: a reading with as much is inside, and one with ten times as much is not."""
     made = margins({1: lambda row: 2.0 * row["load"]}, noise=0.1)
-    models = part_models(with_choices(row_means(made[made["without-acks"] == 0])))
+    models = part_models(with_choices(row_means(made[made["without-acks"] == 0]), readings()))
     rows = [("load", 2.1, 10, reading_of("load")), ("load profile", 20.0, 10, reading_of("load profile"))]
     later = pd.DataFrame(
         [{"reading": name, "claim": 1, "part": "part", "mean": mean, "seeds": n, **way} for name, mean, n, way in rows]
@@ -130,7 +129,10 @@ def test_readings_run_later_are_inside_or_outside_of_what_was_foreseen() -> None
 def test_worlds_are_modelled_apart() -> None:
     """Large margins without a link layer do not widen the small ones with it."""
     small = margins({13: lambda row: 40.0 * row["load"] if row["link"] else 0.001 + 0.0005 * row["load"]}, noise=1e-5)
-    models = {model.world: model for model in part_models(with_choices(row_means(small[small["without-acks"] == 0])))}
+    models = {
+        model.world: model
+        for model in part_models(with_choices(row_means(small[small["without-acks"] == 0]), readings()))
+    }
     asked = np.array([[1.0 if reading_of("load profile")[name] else -1.0 for name in NAMES if name != "link"]])
     found = models[LINKED].at(asked)
     assert found.mean[0] == pytest.approx(0.0015, abs=2e-4)

@@ -9,9 +9,9 @@ import pytest
 from docs.writers.factorial import ranking
 from docs.writers.factorial.design import NAMES, UNCOUNTED, every_reading, readings
 from docs.writers.factorial.model import Prediction, part_models
-from docs.writers.factorial.quantities import row_means
+from docs.writers.factorial.quantities import row_means, with_choices
 from docs.writers.factorial.ranking import at_least, detectable, holding, power_table, ranked, top, verdicts_left_out
-from docs.writers.factorial.tables import verdict_table, with_choices
+from docs.writers.factorial.tables import verdict_table
 from tests.docs.writers.factorial.made_up import margins
 
 KNOWN = Prediction(np.array([0.0, 1.0]), np.zeros(2))
@@ -51,7 +51,7 @@ def test_the_reading_that_makes_a_claim_hold_is_ranked_first(monkeypatch: pytest
     """The second claim needs acknowledgements that do not count, and the first one load."""
     monkeypatch.setattr(ranking, "every_reading", _few)
     table = margins({1: lambda row: 2.0 * row["load"] - 1.0, 2: lambda _: 0.25}, uncounted=-0.5)
-    rows = with_choices(row_means(table))
+    rows = with_choices(row_means(table), readings())
     best = ranked(rows).iloc[0]
     assert best["load"]
     assert not best[UNCOUNTED]
@@ -74,7 +74,7 @@ _EVERY = every_reading
 def test_verdicts_of_rows_left_out_are_expected_about_as_often_as_found() -> None:
     """Half of the rows hold here, by load."""
     table = margins({1: lambda row: 2.0 * row["load"] - 1.0})
-    models = part_models(with_choices(row_means(table[table[UNCOUNTED] == 0])))
+    models = part_models(with_choices(row_means(table[table[UNCOUNTED] == 0]), readings()))
     said = verdict_table(table[table[UNCOUNTED] == 0], readings()).set_index("reading")
     checked = verdicts_left_out(models, said)
     assert checked["found"].tolist() == [8, 8]
@@ -84,7 +84,7 @@ def test_verdicts_of_rows_left_out_are_expected_about_as_often_as_found() -> Non
 def test_power_counts_the_rows_that_lean_unseen() -> None:
     """Margins of half a standard deviation: three and ten seeds do not see them, and a hundred do."""
     table = margins({1: lambda _: 0.5}, noise=1.0, seeds=10)
-    models = part_models(with_choices(row_means(table[table[UNCOUNTED] == 0])))
+    models = part_models(with_choices(row_means(table[table[UNCOUNTED] == 0]), readings()))
     power = power_table(models, (3, 10, 100))
     assert (power["leaning, unseen with 3 seeds"] == power["leaning"]).all()
     assert (power["leaning, unseen with 100 seeds"] <= 4).all()

@@ -9,9 +9,8 @@ import pytest
 
 from docs.writers.factorial import ranking
 from docs.writers.factorial.design import UNCOUNTED, changes, every_reading, reading_in, reading_of, readings
-from docs.writers.factorial.quantities import row_means
+from docs.writers.factorial.quantities import row_means, with_choices
 from docs.writers.factorial.rounds import NEXT, next_readings, pooled_margins, pooled_rows, single_changes
-from docs.writers.factorial.tables import with_choices
 from roambus.spark.aggregation.aggregate import mean_points
 from tests.docs.writers.factorial.made_up import margins
 from tests.experiments.measured import measurements
@@ -55,7 +54,7 @@ def test_the_next_readings_are_new_ones_with_most_chance_of_ten_claims(monkeypat
     few = every[every.drop(columns=free).sum(axis=1) == 0].reset_index(drop=True)
     monkeypatch.setattr(ranking, "every_reading", lambda: few)
     truths = {claim: (lambda row: 2.0 * row["load"] - 1.0) for claim in range(10)}
-    rows = with_choices(row_means(margins(truths)))
+    rows = with_choices(row_means(margins(truths)), readings())
     chosen = next_readings(rows, [LOAD])
     assert chosen["name"].tolist() == [f"next-{place:02}" for place in range(1, NEXT + 1)]
     assert "load" not in [changes(reading_in(row)) for _, row in chosen.iterrows()]

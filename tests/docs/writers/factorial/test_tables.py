@@ -10,10 +10,10 @@ import pytest
 
 from docs.writers.factorial import ranking, tables
 from docs.writers.factorial.__main__ import main
-from docs.writers.factorial.design import LINK, UNCOUNTED, changes, every_reading, reading_of, readings
+from docs.writers.factorial.design import CONFIRMING, LINK, UNCOUNTED, changes, every_reading, reading_of, readings
 from docs.writers.factorial.effects import BARE, LINKED, effects
 from docs.writers.factorial.kept import keep, table_of
-from docs.writers.factorial.quantities import parts_of, row_means
+from docs.writers.factorial.quantities import parts_of, row_means, with_choices
 from docs.writers.factorial.ranking import top
 from docs.writers.factorial.tables import (
     PREDICTIONS,
@@ -25,7 +25,6 @@ from docs.writers.factorial.tables import (
     run_table,
     unlike_claims,
     verdict_table,
-    with_choices,
     write_confirmed,
 )
 from roambus.experiments.sweeps.sweep_file import read_sweep
@@ -83,7 +82,7 @@ def test_expectations_are_read_from_both_tables(tmp_path: Path) -> None:
     chosen = top(
         pd.DataFrame([{**readings()["14"], UNCOUNTED: 1, "expected": 7.3, "9 or more": 0.1, "10 or more": 0.0}])
     )
-    expectations(chosen, 10).to_csv(tmp_path / "ranked.csv", index=False)
+    expectations(chosen, CONFIRMING).to_csv(tmp_path / "ranked.csv", index=False)
     (tmp_path / "expected.csv").write_text(f"name,changes,{UNCOUNTED},seconds,expected\nmine,load,0,200,9\n")
     table = read_expectations(tmp_path)
     assert table["name"].tolist() == ["mine", "top-01"]
@@ -162,7 +161,9 @@ def test_a_second_round_asks_for_new_readings(tmp_path: Path, monkeypatch: pytes
     """The model has the confirmed reading as a row; it is not asked for again, and all is written once."""
     few = every_reading()[lambda table: table.drop(columns=["load", "profile", "places"]).sum(axis=1) == 0]
     monkeypatch.setattr(ranking, "every_reading", lambda: few.reset_index(drop=True))
-    rows = with_choices(row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1, uncounted=0.01)))
+    rows = with_choices(
+        row_means(margins({1: lambda row: 2.0 * row["load"] + 1.0}, noise=0.1, uncounted=0.01)), readings()
+    )
     mine = rows[rows["reading"] == "01"].assign(reading="load", load=True, mean=3.0, seeds=10)
     for name in ("mine", "long"):
         keep(measurements(configs=("C2",), speeds=("2",), seeds=1), table_of(name, tmp_path))
